@@ -1,0 +1,4 @@
+//! warplab's library: devices, launches, measurements, experiments and exports.
+
+pub mod device;
+pub mod launch;

@@ -1,0 +1,3 @@
+//! placeholder
+#[cfg(not(target_os = "cuda"))]
+pub mod handle;

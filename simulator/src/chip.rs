@@ -1,0 +1,75 @@
+//! Descriptions of the chips that times are modelled for.
+
+/// A chip: what limits a launch, and the figures its times are modelled from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Chip {
+    /// Name as given to `--device sim:NAME`, for example `h200`.
+    pub name: &'static str,
+    /// Full product name.
+    pub product: &'static str,
+    /// Compute capability, major and minor.
+    pub compute_capability: (u32, u32),
+    /// Streaming multiprocessors.
+    pub sms: u32,
+    /// SM clock under load, in GHz.
+    pub clock_ghz: f64,
+    /// Warp schedulers per SM.
+    pub schedulers: u32,
+    /// Blocks the whole chip starts per nanosecond, at most.
+    pub block_dispatch_per_ns: f64,
+    /// Nanoseconds from the start of a launch to its first block.
+    pub launch_latency_ns: f64,
+    /// L2 size in bytes.
+    pub l2_bytes: u64,
+    /// Device memory in bytes.
+    pub memory_bytes: u64,
+    /// Peak memory bandwidth in GB/s (1e9 bytes per second), from the data sheet.
+    pub memory_gb_per_s: f64,
+    /// Share of the peak that streams reach at best, measured where possible.
+    pub memory_efficiency: f64,
+    /// L2 bandwidth in GB/s.
+    pub l2_gb_per_s: f64,
+    /// Latencies in SM cycles.
+    pub latency: Latencies,
+    /// Occupancy limits.
+    pub limits: Limits,
+}
+
+/// Latencies in SM cycles, from issue to the result's first use.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs)]
+pub struct Latencies {
+    pub integer: u32,
+    pub integer_multiply: u32,
+    pub float32: u32,
+    pub float64: u32,
+    pub special: u32,
+    pub convert: u32,
+    pub shared: u32,
+    pub l2: u32,
+    pub memory: u32,
+    pub parameter: u32,
+    pub shuffle: u32,
+    pub barrier: u32,
+    pub control: u32,
+}
+
+/// Limits of a compute capability (units: threads, warps, blocks, 32-bit registers, bytes).
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Limits {
+    pub max_threads_per_block: u32,
+    pub max_threads_per_sm: u32,
+    pub max_warps_per_sm: u32,
+    pub max_blocks_per_sm: u32,
+    pub registers_per_sm: u32,
+    pub registers_per_block: u32,
+    pub max_registers_per_thread: u32,
+    pub register_allocation_unit: u32,
+    pub warp_allocation_granularity: u32,
+    pub shared_per_sm: u32,
+    pub shared_per_block: u32,
+    pub shared_per_block_optin: u32,
+    pub shared_reserved_per_block: u32,
+    pub shared_allocation_unit: u32,
+}

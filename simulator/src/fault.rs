@@ -1,0 +1,139 @@
+//! What stops a launch: the fault, where it happened, and what was required.
+
+use std::fmt;
+
+/// A fault with its place.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub struct Fault {
+    /// What happened.
+    pub kind: FaultKind,
+    /// The kernel.
+    pub kernel: String,
+    /// The instruction's text.
+    pub instruction: String,
+    /// Its line in the PTX text, from 1.
+    pub line: u32,
+    /// Block index, x y z.
+    pub block: [u32; 3],
+    /// Thread index in the block, x y z, of the first lane concerned.
+    pub thread: [u32; 3],
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FaultKind {
+    /// An access outside every live allocation. `nearest` describes the nearest one.
+    OutOfBounds {
+        space: &'static str,
+        write: bool,
+        address: u64,
+        bytes: u64,
+        nearest: String,
+    },
+    /// An address that is not a multiple of what the access needs.
+    Misaligned {
+        space: &'static str,
+        write: bool,
+        address: u64,
+        required: u64,
+        nearest: String,
+    },
+    /// An access to freed memory.
+    UseAfterFree {
+        write: bool,
+        address: u64,
+        bytes: u64,
+        allocation: String,
+    },
+    /// A read of memory that nothing has written.
+    UninitialisedMemory {
+        space: &'static str,
+        address: u64,
+        bytes: u64,
+        nearest: String,
+    },
+    /// A read of a register that this thread has not written.
+    UninitialisedRegister { register: String },
+    /// A barrier that only some of the threads reached, or reached divergently.
+    DivergentBarrier { detail: String },
+    /// No warp can go on. `detail` lists who waits for what.
+    Deadlock { detail: String },
+    /// A warp operation whose mask or source lane is not allowed.
+    WarpOperation { detail: String },
+    /// `trap`
+    Trap,
+    /// Something else the PTX ISA leaves undefined, or a limit of this simulator.
+    Other { detail: String },
+}
+
+impl fmt::Display for FaultKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let verb = |write: &bool| if *write { "write" } else { "read" };
+        match self {
+            Self::OutOfBounds {
+                space,
+                write,
+                address,
+                bytes,
+                nearest,
+            } => write!(
+                f,
+                "{space} {} of {bytes} bytes at {address:#x} is out of bounds; {nearest}",
+                verb(write)
+            ),
+            Self::Misaligned {
+                space,
+                write,
+                address,
+                required,
+                nearest,
+            } => write!(
+                f,
+                "{space} {} at {address:#x} is misaligned: a multiple of {required} bytes is required; {nearest}",
+                verb(write)
+            ),
+            Self::UseAfterFree {
+                write,
+                address,
+                bytes,
+                allocation,
+            } => write!(
+                f,
+                "{} of {bytes} bytes at {address:#x} after free: {allocation}",
+                verb(write)
+            ),
+            Self::UninitialisedMemory {
+                space,
+                address,
+                bytes,
+                nearest,
+            } => write!(
+                f,
+                "read of {bytes} bytes of uninitialised {space} memory at {address:#x}; {nearest}"
+            ),
+            Self::UninitialisedRegister { register } => write!(
+                f,
+                "read of register {register}, which this thread has not written"
+            ),
+            Self::DivergentBarrier { detail } => {
+                write!(f, "barrier not reached by the whole block: {detail}")
+            }
+            Self::Deadlock { detail } => write!(f, "deadlock: {detail}"),
+            Self::WarpOperation { detail } => write!(f, "undefined warp operation: {detail}"),
+            Self::Trap => f.write_str("trap executed"),
+            Self::Other { detail } => f.write_str(detail),
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [bx, by, bz] = self.block;
+        let [tx, ty, tz] = self.thread;
+        write!(
+            f,
+            "kernel {}: {}\n  at PTX line {}: {}\n  thread ({tx}, {ty}, {tz}) of block ({bx}, {by}, {bz})",
+            self.kernel, self.kind, self.line, self.instruction
+        )
+    }
+}

@@ -1,0 +1,11 @@
+//! Runs PTX on the CPU: exact in results, strict about errors, explicit about what is modelled.
+//!
+//! Text becomes a syntax tree ([`ptx`]), each entry of it a [`program::Program`] of decoded
+//! instructions (through the rows of [`isa`]), which `exec` runs warp by warp: a register is 32
+//! lanes wide. `timing` says when; [`chip`] describes the machine it is modelled on.
+
+pub mod chip;
+pub mod fault;
+pub mod isa;
+pub mod program;
+pub mod ptx;

@@ -1,0 +1,3 @@
+//! From PTX text to programs: lexer, syntax tree, parser, lowering.
+
+pub mod ast;
