@@ -1,7 +1,9 @@
 //! Launch geometry and its validation against a device's limits.
 
+use serde::{Deserialize, Serialize};
+
 /// Extents of a grid or a block; every axis counts from 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct Dim3 {
     pub x: u32,

@@ -2,3 +2,4 @@
 
 pub mod device;
 pub mod launch;
+pub mod report;

@@ -9,3 +9,7 @@ pub mod fault;
 pub mod isa;
 pub mod program;
 pub mod ptx;
+mod simulator;
+pub mod timing;
+
+pub use simulator::{Launch, LoadError, Memory, MemoryError, ModuleId, Options, Report, Simulator};

@@ -88,11 +88,31 @@ pub struct KernelAttributes {
     pub max_threads_per_block: u32,
 }
 
+/// A module loaded with [`Device::load_module`], valid on that device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ModuleId(pub u32);
+
+/// Which kernel a launch runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KernelReference {
+    /// One of warplab's own; its module is loaded when first needed.
+    Declared(&'static Declaration),
+    /// An entry of a module given as text.
+    Loaded {
+        /// The module.
+        module: ModuleId,
+        /// The `.entry`'s name.
+        name: String,
+        /// Size of each parameter in bytes: 1, 2, 4 or 8.
+        parameter_bytes: Vec<usize>,
+    },
+}
+
 /// A launch with its arguments as bytes, ready to be repeated.
 #[derive(Debug, Clone)]
 pub struct PreparedLaunch {
     /// The kernel.
-    pub declaration: &'static Declaration,
+    pub kernel: KernelReference,
     /// Geometry.
     pub config: LaunchConfig,
     /// One value per parameter: its little-endian bytes in the low end.
@@ -111,8 +131,7 @@ pub enum Sampling {
 
 /// A prepared series of launches that can be sampled over and over.
 pub trait Sampler {
-    /// Runs once and gives the time of one launch in nanoseconds, and the SM clock observed over
-    /// it in kHz if the device can tell.
+    /// Runs once and gives the time of one launch.
     fn sample(&mut self) -> Result<Sample>;
 }
 
@@ -141,12 +160,14 @@ pub trait Device {
     fn read_bytes(&self, address: u64, data: &mut [u8]) -> Result<()>;
     /// Sets every byte.
     fn fill_bytes(&self, address: u64, bytes: u64, value: u8) -> Result<()>;
+    /// Loads a module from PTX text.
+    fn load_module(&self, ptx: &str) -> Result<ModuleId>;
     /// Attributes of a kernel.
-    fn kernel_attributes(&self, kernel: &'static Declaration) -> Result<KernelAttributes>;
+    fn kernel_attributes(&self, kernel: &KernelReference) -> Result<KernelAttributes>;
     /// Resident blocks per SM for a block of so many threads and bytes of dynamic shared memory.
     fn blocks_per_sm(
         &self,
-        kernel: &'static Declaration,
+        kernel: &KernelReference,
         threads: u32,
         dynamic_shared_bytes: u32,
     ) -> Result<u32>;
@@ -300,7 +321,7 @@ pub fn prepare<Signature>(
     arguments: impl Arguments<Signature>,
 ) -> PreparedLaunch {
     PreparedLaunch {
-        declaration: kernel.declaration(),
+        kernel: KernelReference::Declared(kernel.declaration()),
         config,
         arguments: arguments.bits(),
     }

@@ -1,0 +1,151 @@
+//! What every program reports: one structure, rendered by `export` and written as JSON under one
+//! versioned schema (`schema/report.schema.json`).
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::launch::Dim3;
+
+/// Name and version of the JSON schema. The number grows when a reader of the old form would fail.
+pub const SCHEMA: &str = "warplab/report/1";
+
+/// A program's run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// The program, for example `sweep`.
+    pub program: String,
+    /// The command line's arguments.
+    pub command: Vec<String>,
+    /// warplab's version.
+    pub version: String,
+    /// What it ran on.
+    pub device: DeviceDescription,
+    /// The seed of the random inputs.
+    pub seed: u64,
+    /// One per configuration, in order.
+    pub rows: Vec<Row>,
+}
+
+/// The device as reported.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct DeviceDescription {
+    pub name: String,
+    /// `measured` on a GPU, `modelled` on the simulator.
+    pub times: Times,
+    pub compute_capability: String,
+    pub sms: u32,
+    pub clock_khz: u32,
+    pub l2_bytes: u64,
+    pub memory_bytes: u64,
+    /// GB/s (1e9 bytes per second); null where the driver does not tell.
+    pub peak_gb_per_s: Option<f64>,
+    /// Highest CUDA version the driver supports; null for a simulator.
+    pub driver: Option<String>,
+}
+
+/// Whether times were measured or modelled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs)]
+pub enum Times {
+    Measured,
+    Modelled,
+}
+
+/// One configuration and what came of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// The kernel's name.
+    pub kernel: String,
+    /// Elements worked on.
+    pub elements: u64,
+    /// Blocks per axis.
+    pub grid: Dim3,
+    /// Threads per block and axis.
+    pub block: Dim3,
+    /// Other axes of the experiment, by name, for example `unroll`.
+    pub axes: Map<String, Value>,
+    /// Resident blocks per SM, where known.
+    pub blocks_per_sm: Option<u32>,
+    /// Resident warps over the SM's most, 0 to 1.
+    pub occupancy: Option<f64>,
+    /// ok, skipped or failed, with the reason.
+    #[serde(flatten)]
+    pub status: Status,
+    /// Whether the result was compared with the CPU reference and agreed.
+    pub verified: bool,
+    /// Times, where any were taken.
+    pub time: Option<Timing>,
+    /// Bytes moved by one launch: each input counted once as read, each output once as written.
+    pub bytes: Option<u64>,
+    /// `bytes` over the median time, in GB/s.
+    pub gb_per_s: Option<f64>,
+    /// `gb_per_s` over the device's peak, 0 to 1 and above.
+    pub share_of_peak: Option<f64>,
+    /// Warnings and remarks on this row.
+    pub notes: Vec<String>,
+}
+
+/// What came of a configuration.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "status", rename_all = "lowercase")]
+pub enum Status {
+    /// Verified (where it can be) and timed.
+    Ok,
+    /// Not run, for a reason that is no error of the program.
+    Skipped {
+        /// Why.
+        reason: String,
+    },
+    /// Something went wrong.
+    Failed {
+        /// Which stage: `launch`, `verification`, `memory` or `time`.
+        stage: Stage,
+        /// What happened.
+        reason: String,
+    },
+}
+
+/// The stage that failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs)]
+pub enum Stage {
+    Memory,
+    Launch,
+    Verification,
+    Time,
+}
+
+/// Summary of the samples, in nanoseconds per launch.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct Timing {
+    pub times: Times,
+    /// `cold` (L2 overwritten before each sample) or `hot` (back-to-back launches in a graph).
+    pub cache: Cache,
+    pub samples: u32,
+    pub median_ns: f64,
+    pub lower_quartile_ns: f64,
+    pub upper_quartile_ns: f64,
+    pub minimum_ns: f64,
+    pub maximum_ns: f64,
+    /// Interquartile range over the median.
+    pub relative_noise: f64,
+    /// Which condition ended sampling, for example `noise under 0.5 %` or `time cap: …`.
+    pub stopped_by: String,
+    /// Samples discarded because the SM clock was throttled.
+    pub throttled: u32,
+}
+
+/// State of the L2 cache before a sample.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs)]
+pub enum Cache {
+    Cold,
+    Hot,
+}

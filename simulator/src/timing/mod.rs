@@ -1,0 +1,1 @@
+//! When things happen: modelled times for a chip.
