@@ -1,16 +1,34 @@
 //! The instruction table: an opcode is declared once, in one row; the parser's lowering, the
 //! executor, the coverage list and the fixtures' test all follow from it.
 
+mod bits;
+mod compare;
+mod convert;
+mod dot_product;
+mod exact;
+mod extended;
+mod float32;
+mod float64;
+mod half;
+mod integer;
+mod lanes;
+mod logic;
+mod modifiers;
+mod moves;
+mod special;
+
 use crate::program::Action;
 
-/// One row: everything the simulator knows about an opcode.
+/// One row: everything the simulator knows about an opcode in one type family. A name may have
+/// several rows, for example `add` on integers and on single precision: their resources differ.
 pub struct Opcode {
     /// First part of the mnemonic.
     pub name: &'static str,
     /// Execution resource, for the timing model.
     pub class: Class,
     /// Interprets the modifiers. An error says what is not supported, for example
-    /// "rounding `.rm` of `add.f32`"; line and text are added by the caller.
+    /// "rounding `.rm` of `add.f32`"; line and text are added by the caller. An empty error says that the type belongs to
+    /// another row of this name; [`decode`] then tries that one.
     pub decode: fn(&[&str]) -> Result<Decoded, String>,
 }
 
@@ -93,6 +111,53 @@ pub enum Class {
 
 /// All rows. Each file of this folder holds the rows of one chapter of the PTX ISA.
 pub fn opcodes() -> impl Iterator<Item = &'static Opcode> {
-    let chapters: &[&'static [Opcode]] = &[];
-    chapters.iter().flat_map(|rows| rows.iter())
+    let chapters: [&'static [Opcode]; 12] = [
+        integer::ROWS,
+        extended::ROWS,
+        dot_product::ROWS,
+        bits::ROWS,
+        logic::ROWS,
+        float32::ROWS,
+        float64::ROWS,
+        half::ROWS,
+        special::ROWS,
+        compare::ROWS,
+        convert::ROWS,
+        moves::ROWS,
+    ];
+    chapters.into_iter().flat_map(|rows| rows.iter())
+}
+
+/// Finds the row for a mnemonic, split at its dots, and decodes the modifiers.
+///
+/// # Errors
+/// What is not supported: the opcode, its type, or a modifier.
+pub fn decode(name: &str, modifiers: &[&str]) -> Result<(&'static Opcode, Decoded), String> {
+    let mut found = false;
+    for opcode in opcodes().filter(|opcode| opcode.name == name) {
+        found = true;
+        match (opcode.decode)(modifiers) {
+            Err(message) if message.is_empty() => {}
+            Err(message) => return Err(message),
+            Ok(decoded) => return Ok((opcode, decoded)),
+        }
+    }
+    Err(if found {
+        format!("`{name}` on type `.{}`", modifiers.last().unwrap_or(&""))
+    } else {
+        format!("opcode `{name}`")
+    })
+}
+
+/// A row of the table.
+const fn row(
+    name: &'static str,
+    class: Class,
+    decode: fn(&[&str]) -> Result<Decoded, String>,
+) -> Opcode {
+    Opcode {
+        name,
+        class,
+        decode,
+    }
 }
