@@ -4,7 +4,7 @@ use super::lanes::{for_type, lanes};
 use super::modifiers::{BINARY, Modifiers, TERNARY, UNARY};
 use super::{Class, Decoded, Opcode, Role, row};
 
-pub(super) const ROWS: &[Opcode] = &[
+pub(super) static ROWS: &[Opcode] = &[
     row("popc", Class::Integer, population_count),
     row("clz", Class::Integer, count_leading_zeros),
     row("bfind", Class::Integer, find_leading),

@@ -7,7 +7,7 @@ use super::modifiers::{Modifiers, TERNARY, UNARY};
 use super::{Class, Decoded, Immediate, Opcode, Role, row};
 use crate::program::{Compute, WARP_SIZE};
 
-pub(super) const ROWS: &[Opcode] = &[
+pub(super) static ROWS: &[Opcode] = &[
     row("setp", Class::Integer, set_predicate),
     row("set", Class::Integer, set),
     row("selp", Class::Integer, select),

@@ -13,7 +13,7 @@ use super::modifiers::{BINARY, DOWN, Modifiers, NEAREST, TERNARY, UNARY, UP, ZER
 use super::{Class, Decoded, Immediate, Opcode, row};
 use crate::program::Compute;
 
-pub(super) const ROWS: &[Opcode] = &[row("cvt", Class::Convert, convert)];
+pub(super) static ROWS: &[Opcode] = &[row("cvt", Class::Convert, convert)];
 
 /// An integer type of `cvt`.
 trait Integer: Lane {

@@ -4,7 +4,7 @@ use super::lanes::lanes;
 use super::modifiers::{Modifiers, TERNARY};
 use super::{Class, Decoded, Opcode, row};
 
-pub(super) const ROWS: &[Opcode] = &[
+pub(super) static ROWS: &[Opcode] = &[
     row("dp4a", Class::IntegerMultiply, dot4),
     row("dp2a", Class::IntegerMultiply, dot2),
 ];

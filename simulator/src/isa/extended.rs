@@ -8,7 +8,7 @@ use super::modifiers::Modifiers;
 use super::{Class, Decoded, Opcode, Role, row};
 use Role::{CarryIn, CarryOut, Destination, Source};
 
-pub(super) const ROWS: &[Opcode] = &[
+pub(super) static ROWS: &[Opcode] = &[
     row("add", Class::Integer, |m| sum(m, Operation::Add, false)),
     row("addc", Class::Integer, |m| sum(m, Operation::Add, true)),
     row("sub", Class::Integer, |m| sum(m, Operation::Sub, false)),

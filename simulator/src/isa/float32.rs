@@ -10,7 +10,7 @@ use super::modifiers::{BINARY, Modifiers, NEAREST, TERNARY, UNARY, instance};
 use super::{Class, Decoded, Immediate, Opcode, Role, row};
 use crate::program::Compute;
 
-pub(super) const ROWS: &[Opcode] = &[
+pub(super) static ROWS: &[Opcode] = &[
     row("add", Class::Float32, |m| binary(m, Operation::Add)),
     row("sub", Class::Float32, |m| binary(m, Operation::Sub)),
     row("mul", Class::Float32, |m| binary(m, Operation::Mul)),

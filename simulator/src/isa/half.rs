@@ -11,7 +11,7 @@ use super::modifiers::{BINARY, Modifiers, TERNARY, UNARY, instance};
 use super::{Class, Decoded, Immediate, Opcode, row};
 use crate::program::Compute;
 
-pub(super) const ROWS: &[Opcode] = &[
+pub(super) static ROWS: &[Opcode] = &[
     row("add", Class::Float32, |m| arithmetic(m, Operation::Add)),
     row("sub", Class::Float32, |m| arithmetic(m, Operation::Sub)),
     row("mul", Class::Float32, |m| arithmetic(m, Operation::Mul)),
@@ -203,7 +203,7 @@ fn arithmetic(modifiers: &[&str], operation: Operation) -> Result<Decoded, Strin
     } else {
         BINARY
     };
-    m.finish(compute, roles, Immediate::Float32)
+    m.finish(compute, roles, Immediate::Integer)
 }
 
 /// Sets or flips the sign of a number; a NaN becomes the canonical one.
@@ -230,7 +230,7 @@ fn sign(modifiers: &[&str], abs: bool) -> Result<Decoded, String> {
     } else {
         instance!(sign_compute<Half>[; abs, ftz, x2])
     };
-    m.finish(compute, UNARY, Immediate::Float32)
+    m.finish(compute, UNARY, Immediate::Integer)
 }
 
 /// The result of [`extremum`] is an operand or NaN, so that narrowing it is exact.
@@ -267,7 +267,7 @@ fn minimum_or_maximum(modifiers: &[&str], max: bool) -> Result<Decoded, String> 
     } else {
         instance!(extremum_compute<Half>[; max, ftz, nan, xorsign, x2])
     };
-    m.finish(compute, BINARY, Immediate::Float32)
+    m.finish(compute, BINARY, Immediate::Integer)
 }
 
 /// A 16-bit float as the single-precision number it stands for; `FTZ` flushes subnormals.

@@ -5,7 +5,7 @@ use super::modifiers::{BINARY, Modifiers, TERNARY, UNARY};
 use super::{Class, Decoded, Opcode, row};
 use crate::program::Compute;
 
-pub(super) const ROWS: &[Opcode] = &[
+pub(super) static ROWS: &[Opcode] = &[
     row("add", Class::Integer, |m| add_or_sub(m, true)),
     row("sub", Class::Integer, |m| add_or_sub(m, false)),
     row("mul", Class::IntegerMultiply, multiply),

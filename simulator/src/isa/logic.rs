@@ -4,7 +4,7 @@ use super::lanes::{for_type, lanes, two_lanes};
 use super::modifiers::{BINARY, Modifiers, TERNARY, UNARY};
 use super::{Class, Decoded, Opcode, Role, row};
 
-pub(super) const ROWS: &[Opcode] = &[
+pub(super) static ROWS: &[Opcode] = &[
     row("and", Class::Integer, and),
     row("or", Class::Integer, or),
     row("xor", Class::Integer, xor),

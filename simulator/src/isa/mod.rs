@@ -1,8 +1,10 @@
 //! The instruction table: an opcode is declared once, in one row; the parser's lowering, the
 //! executor, the coverage list and the fixtures' test all follow from it.
 
+mod barrier;
 mod bits;
 mod compare;
+mod control;
 mod convert;
 mod dot_product;
 mod exact;
@@ -13,9 +15,11 @@ mod half;
 mod integer;
 mod lanes;
 mod logic;
+mod memory;
 mod modifiers;
 mod moves;
 mod special;
+mod warp;
 
 use crate::program::Action;
 
@@ -28,7 +32,7 @@ pub struct Opcode {
     pub class: Class,
     /// Interprets the modifiers. An error says what is not supported, for example
     /// "rounding `.rm` of `add.f32`"; line and text are added by the caller. An empty error says that the type belongs to
-    /// another row of this name; [`decode`] then tries that one.
+    /// another row of this name.
     pub decode: fn(&[&str]) -> Result<Decoded, String>,
 }
 
@@ -42,7 +46,8 @@ impl std::fmt::Debug for Opcode {
 pub struct Decoded {
     /// What to do; branch and call targets are filled in by the lowering.
     pub action: Action,
-    /// What each operand is, in order. Trailing `Optional…` roles may be absent.
+    /// What each operand is, in order. `Optional…` and `Ignored` roles may be absent, also in the
+    /// middle: with fewer operands than roles, the last ones of these stay empty.
     pub roles: &'static [Role],
     /// Type of immediates: how a decimal float literal is converted.
     pub immediate: Immediate,
@@ -67,7 +72,7 @@ pub enum Role {
     Address,
     /// A label.
     Label,
-    /// Present in the text and ignored (cache policy operands and the like).
+    /// Ignored, and may be absent (cache policy operands and the like).
     Ignored,
     /// The carry flag as a hidden extra source (`addc`); takes no operand of the text.
     CarryIn,
@@ -111,7 +116,7 @@ pub enum Class {
 
 /// All rows. Each file of this folder holds the rows of one chapter of the PTX ISA.
 pub fn opcodes() -> impl Iterator<Item = &'static Opcode> {
-    let chapters: [&'static [Opcode]; 12] = [
+    let chapters: [&'static [Opcode]; 16] = [
         integer::ROWS,
         extended::ROWS,
         dot_product::ROWS,
@@ -124,29 +129,12 @@ pub fn opcodes() -> impl Iterator<Item = &'static Opcode> {
         compare::ROWS,
         convert::ROWS,
         moves::ROWS,
+        memory::ROWS,
+        control::ROWS,
+        barrier::ROWS,
+        warp::ROWS,
     ];
-    chapters.into_iter().flat_map(|rows| rows.iter())
-}
-
-/// Finds the row for a mnemonic, split at its dots, and decodes the modifiers.
-///
-/// # Errors
-/// What is not supported: the opcode, its type, or a modifier.
-pub fn decode(name: &str, modifiers: &[&str]) -> Result<(&'static Opcode, Decoded), String> {
-    let mut found = false;
-    for opcode in opcodes().filter(|opcode| opcode.name == name) {
-        found = true;
-        match (opcode.decode)(modifiers) {
-            Err(message) if message.is_empty() => {}
-            Err(message) => return Err(message),
-            Ok(decoded) => return Ok((opcode, decoded)),
-        }
-    }
-    Err(if found {
-        format!("`{name}` on type `.{}`", modifiers.last().unwrap_or(&""))
-    } else {
-        format!("opcode `{name}`")
-    })
+    chapters.into_iter().flatten()
 }
 
 /// A row of the table.

@@ -4,7 +4,7 @@ use super::modifiers::{Modifiers, UNARY};
 use super::{Class, Decoded, Immediate, Opcode, row};
 use crate::program::{Compute, WARP_SIZE};
 
-pub(super) const ROWS: &[Opcode] = &[row("mov", Class::Integer, mov)];
+pub(super) static ROWS: &[Opcode] = &[row("mov", Class::Integer, mov)];
 
 /// Packs and unpacks `BITS` bits: a vector operand is flattened, so the number of operands tells
 /// its elements, the first in the lowest bits.

@@ -12,7 +12,7 @@ use super::modifiers::{BINARY, Modifiers, NEAREST, UNARY, instance};
 use super::{Class, Decoded, Immediate, Opcode, row};
 use crate::program::Compute;
 
-pub(super) const ROWS: &[Opcode] = &[
+pub(super) static ROWS: &[Opcode] = &[
     // 1 ulp; `.approx.ftz.f64` from the upper 32 bits alone.
     row("rcp", Class::Special, reciprocal),
     // Relative error 2^-23.
