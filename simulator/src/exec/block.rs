@@ -42,6 +42,22 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) clock: u64,
 }
 
+impl Surroundings<'_> {
+    /// With the block's own memory, where an instruction of it runs.
+    fn place<'a>(&'a mut self, shared: &'a mut Bytes, block: [u32; 3]) -> Place<'a> {
+        Place {
+            launch: self.launch,
+            memory: self.memory,
+            shared,
+            log: self.log,
+            block,
+            sm: self.sm,
+            warp_slot: self.warp_slot,
+            clock: self.clock,
+        }
+    }
+}
+
 /// What became of the warp that stepped.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Step {
@@ -112,16 +128,7 @@ impl Block {
     ) -> Result<Step, Box<Fault>> {
         around.log.clear();
         self.released.clear();
-        let mut place = Place {
-            launch: around.launch,
-            memory: around.memory,
-            shared: &mut self.shared,
-            log: around.log,
-            block: self.index,
-            sm: around.sm,
-            warp_slot: around.warp_slot,
-            clock: around.clock,
-        };
+        let mut place = around.place(&mut self.shared, self.index);
         match self.warps[index].step(&mut place) {
             Ok(Outcome::Continue) => Ok(Step::Continue),
             Ok(Outcome::Sleep(nanoseconds)) => Ok(Step::Sleep(nanoseconds)),
@@ -140,19 +147,11 @@ impl Block {
         around: &mut Surroundings,
     ) -> Result<Step, Stopped> {
         let mut outcome = outcome;
-        let mut place = Place {
-            launch: around.launch,
-            memory: around.memory,
-            shared: &mut self.shared,
-            log: around.log,
-            block: self.index,
-            sm: around.sm,
-            warp_slot: around.warp_slot,
-            clock: around.clock,
-        };
+        let launch = around.launch;
+        let place = around.place(&mut self.shared, self.index);
         if outcome == Outcome::Arrive {
             let pc = self.warps[index].pc() as usize;
-            let Action::Barrier(operation) = around.launch.program.instructions[pc].action else {
+            let Action::Barrier(operation) = launch.program.instructions[pc].action else {
                 unreachable!("only barriers arrive");
             };
             let warp = &mut self.warps[index];
@@ -186,7 +185,7 @@ impl Block {
             }
         }
         if finished {
-            return self.unless_stuck(Step::Finished, around.launch);
+            return self.unless_stuck(Step::Finished, launch);
         }
         let own = self.released.contains(&(index as u32));
         let step = match self.warps[index].choose()? {
@@ -204,7 +203,7 @@ impl Block {
                 self.warps[warp].choose()?;
             }
         }
-        self.unless_stuck(step, around.launch)
+        self.unless_stuck(step, launch)
     }
 
     /// A block all of whose warps wait can never go on: only its own warps could release it.
