@@ -1,6 +1,11 @@
 //! The instruction table: an opcode is declared once, in one row; the parser's lowering, the
 //! executor, the coverage list and the fixtures' test all follow from it.
 
+mod barrier;
+mod control;
+mod memory;
+mod warp;
+
 use crate::program::Action;
 
 /// One row: everything the simulator knows about an opcode.
@@ -24,7 +29,8 @@ impl std::fmt::Debug for Opcode {
 pub struct Decoded {
     /// What to do; branch and call targets are filled in by the lowering.
     pub action: Action,
-    /// What each operand is, in order. Trailing `Optional…` roles may be absent.
+    /// What each operand is, in order. `Optional…` and `Ignored` roles may be absent, also in the
+    /// middle: with fewer operands than roles, the last ones of these stay empty.
     pub roles: &'static [Role],
     /// Type of immediates: how a decimal float literal is converted.
     pub immediate: Immediate,
@@ -49,7 +55,7 @@ pub enum Role {
     Address,
     /// A label.
     Label,
-    /// Present in the text and ignored (cache policy operands and the like).
+    /// Ignored, and may be absent (cache policy operands and the like).
     Ignored,
     /// The carry flag as a hidden extra source (`addc`); takes no operand of the text.
     CarryIn,
@@ -93,6 +99,6 @@ pub enum Class {
 
 /// All rows. Each file of this folder holds the rows of one chapter of the PTX ISA.
 pub fn opcodes() -> impl Iterator<Item = &'static Opcode> {
-    let chapters: &[&'static [Opcode]] = &[];
-    chapters.iter().flat_map(|rows| rows.iter())
+    let chapters: [&'static [Opcode]; 4] = [memory::ROWS, control::ROWS, barrier::ROWS, warp::ROWS];
+    chapters.into_iter().flatten()
 }

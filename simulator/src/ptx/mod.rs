@@ -1,3 +1,10 @@
 //! From PTX text to programs: lexer, syntax tree, parser, lowering.
 
 pub mod ast;
+mod lexer;
+mod lower;
+mod parser;
+mod print;
+
+pub use lower::{LoadedText, load, lower};
+pub use parser::parse;
