@@ -25,5 +25,9 @@ pub mod handle;
 
 // One line per file: the module and the handles it declares.
 modules! {
+    saxpy: SAXPY, SAXPY_UNROLLED;
     vector_add: VECTOR_ADD;
+    vector_add_strided: VECTOR_ADD_STRIDED_1, VECTOR_ADD_STRIDED_2, VECTOR_ADD_STRIDED_4,
+        VECTOR_ADD_STRIDED_8;
+    vector_add_x4: VECTOR_ADD_X4;
 }

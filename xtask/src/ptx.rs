@@ -139,7 +139,7 @@ fn module(root: &Path, toolchain: &Toolchain, target: Target) -> Result<String> 
     command
         .current_dir(root)
         .args(["rustc", "--quiet", "--release", "--package", "kernels"])
-        .args(["--lib", "--crate-type", "cdylib", "-Zbuild-std=core"])
+        .args(["--lib", "--crate-type", "staticlib", "-Zbuild-std=core"])
         .args(["--target", TRIPLE, "--target-dir"])
         .arg(&directory)
         // The flags below say these themselves; the profile must not contradict them.
@@ -154,8 +154,6 @@ fn module(root: &Path, toolchain: &Toolchain, target: Target) -> Result<String> 
     command
         .arg("--")
         .arg(emit)
-        // The assembly is the product; nothing is linked.
-        .args(["-Clinker=true", "-Clinker-flavor=llbc"])
         .env("RUSTC", &toolchain.rustc)
         .env("RUSTC_BOOTSTRAP", "1")
         .env("CARGO_ENCODED_RUSTFLAGS", rustflags.join("\u{1f}"))

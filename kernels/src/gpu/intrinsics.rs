@@ -47,4 +47,9 @@ unsafe extern "C" {
     pub(super) safe fn membar_gl();
     #[link_name = "llvm.nvvm.membar.sys"]
     pub(super) safe fn membar_sys();
+
+    #[link_name = "llvm.nvvm.fma.rn.f"]
+    pub(super) safe fn fma_f32(a: f32, b: f32, c: f32) -> f32;
+    #[link_name = "llvm.nvvm.fma.rn.d"]
+    pub(super) safe fn fma_f64(a: f64, b: f64, c: f64) -> f64;
 }

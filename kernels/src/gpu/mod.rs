@@ -9,4 +9,6 @@ mod nvptx;
 #[macro_use]
 mod rust_cuda;
 
+pub mod float;
 pub mod thread;
+pub mod vector;
