@@ -7,6 +7,7 @@
 pub mod chip;
 pub mod fault;
 pub mod isa;
+pub mod occupancy;
 pub mod program;
 pub mod ptx;
 mod simulator;
