@@ -8,7 +8,9 @@ use warplab::device::{Buffer, DeviceError};
 #[test]
 fn contents_survive_a_round_trip() {
     on_every_device(|device| {
-        let values: Vec<u64> = (0_u64..10_007).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
+        let values: Vec<u64> = (0_u64..10_007)
+            .map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+            .collect();
         let mut buffer = Buffer::from_slice(device, &values).unwrap();
         assert_eq!(buffer.address() % 256, 0);
         assert_eq!(buffer.to_vec().unwrap(), values);

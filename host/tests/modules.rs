@@ -76,6 +76,10 @@ fn dynamic_shared_memory_reaches_to_the_opt_in_limit_and_no_further() {
         let reference = launch(module, LaunchConfig::new(1, 1), [0; 3]).kernel;
         assert_eq!(device.blocks_per_sm(&reference, 32, most), Ok(1));
         assert!(device.blocks_per_sm(&reference, 32, 0).unwrap() > 1);
+        for (threads, bytes) in [(32, most + 4), (32, u32::MAX), (0, 0), (1025, 0)] {
+            let blocks = device.blocks_per_sm(&reference, threads, bytes);
+            assert_eq!(blocks, Ok(0), "{threads} threads, {bytes} bytes");
+        }
     });
 }
 

@@ -15,6 +15,7 @@ use super::{
     checks::{no_such_kernel, no_such_module, validate, validate_parameters, validate_sampling},
     modules,
 };
+use crate::launch::LaunchConfig;
 
 /// A simulated device. It runs every module of ours whatever chip it models: a chip older than a
 /// module's target lends its times and limits only.
@@ -283,6 +284,14 @@ impl Device for SimulatedDevice {
         threads: u32,
         dynamic_shared_bytes: u32,
     ) -> Result<u32> {
+        let attributes = self.kernel_attributes(kernel)?;
+        let config = LaunchConfig::new(1, threads).with_dynamic_shared(dynamic_shared_bytes);
+        if config
+            .validate(&self.properties.limits, &attributes)
+            .is_err()
+        {
+            return Ok(0);
+        }
         self.with_program(kernel, |simulator, program| {
             simulator.blocks_per_sm(program, threads, dynamic_shared_bytes)
         })

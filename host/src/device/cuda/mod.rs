@@ -12,6 +12,7 @@ use std::{
     rc::Rc,
 };
 
+use clock::ClockProbe;
 use cust::{
     context::{Context, CurrentContext},
     device::Device as Gpu,
@@ -32,6 +33,7 @@ use super::{
     checks::{validate, validate_capability, validate_sampling},
     modules::required_capability,
 };
+use crate::launch::LaunchConfig;
 
 /// A GPU with its primary context. The fields are dropped in order, the context last.
 pub struct CudaDevice {
@@ -40,6 +42,8 @@ pub struct CudaDevice {
     modules: Modules,
     /// As large as the L2; made when a cold sampler first needs it.
     overwrite: OnceCell<RefCell<DeviceBuffer<u8>>>,
+    /// Made when a sampler first needs it.
+    clock: OnceCell<RefCell<ClockProbe>>,
     allocations: RefCell<Allocations>,
     stream: Stream,
     context: Context,
@@ -90,6 +94,7 @@ impl CudaDevice {
             driver,
             modules: Modules::default(),
             overwrite: OnceCell::new(),
+            clock: OnceCell::new(),
             allocations: RefCell::default(),
             stream,
             context,
@@ -101,16 +106,17 @@ impl CudaDevice {
         CurrentContext::set_current(&self.context).map_err(cust_failed("the GPU's context"))
     }
 
-    fn driver(&self) -> &'static Driver {
-        self.driver
-    }
-
     fn stream(&self) -> &Stream {
         &self.stream
     }
 
-    fn sms(&self) -> u32 {
-        self.properties.sms
+    /// The probe of the SM clock.
+    fn clock(&self) -> Result<&RefCell<ClockProbe>> {
+        if let Some(probe) = self.clock.get() {
+            return Ok(probe);
+        }
+        let probe = ClockProbe::new(self.driver, self.properties.sms)?;
+        Ok(self.clock.get_or_init(|| RefCell::new(probe)))
     }
 
     fn module(&self, kernel: &KernelReference) -> Result<Rc<Module>> {
@@ -178,21 +184,25 @@ impl CudaDevice {
 
     /// Opts the kernel in to more shared memory per block, where the launch needs it.
     fn opt_in(&self, launch: &PreparedLaunch, attributes: &KernelAttributes) -> Result<()> {
-        let config = &launch.config;
-        if !config.needs_shared_optin(&self.properties.limits, attributes) {
+        let limits = &self.properties.limits;
+        if !launch.config.needs_shared_optin(limits, attributes) {
             return Ok(());
         }
         let module = self.module(&launch.kernel)?;
         let function = self.function(&module, &launch.kernel)?;
-        self.allow_dynamic_shared(&function, config.dynamic_shared_bytes)
+        self.allow_dynamic_shared(&function, attributes)
             .map_err(launch_failed(launch))
     }
 
+    /// Allows a kernel all the dynamic shared memory there is. Never less: a launch that is
+    /// prepared already may need more than the one that asks.
     fn allow_dynamic_shared(
         &self,
         function: &Function,
-        bytes: u32,
+        attributes: &KernelAttributes,
     ) -> std::result::Result<(), api::Status> {
+        let most = self.properties.limits.shared_per_block_optin;
+        let bytes = most.saturating_sub(attributes.static_shared_bytes);
         // SAFETY: the function is loaded in the current context.
         unsafe {
             api::cuFuncSetAttribute(
@@ -347,13 +357,18 @@ impl Device for CudaDevice {
         threads: u32,
         dynamic_shared_bytes: u32,
     ) -> Result<u32> {
-        self.make_current()?;
+        let attributes = self.kernel_attributes(kernel)?;
+        let config = LaunchConfig::new(1, threads).with_dynamic_shared(dynamic_shared_bytes);
+        let limits = &self.properties.limits;
+        if config.validate(limits, &attributes).is_err() {
+            return Ok(0);
+        }
         let module = self.module(kernel)?;
         let function = self.function(&module, kernel)?;
         let failed = |status| failed(&format!("occupancy of kernel {}", kernel.name()), status);
-        if dynamic_shared_bytes > self.properties.limits.shared_per_block {
+        if config.needs_shared_optin(limits, &attributes) {
             // The driver counts no more than the kernel is allowed.
-            self.allow_dynamic_shared(&function, dynamic_shared_bytes)
+            self.allow_dynamic_shared(&function, &attributes)
                 .map_err(failed)?;
         }
         function

@@ -1,6 +1,6 @@
 //! Times on the GPU: graph replays (hot) and single launches behind an overwritten L2 (cold).
 
-use std::{ffi::c_void, ptr};
+use std::{cell::RefCell, ffi::c_void, ptr};
 
 use cust::event::{Event, EventFlags};
 use driver::api;
@@ -23,7 +23,7 @@ pub(super) struct CudaSampler<'d> {
     work: Work<'d>,
     start: Event,
     end: Event,
-    clock: ClockProbe,
+    clock: &'d RefCell<ClockProbe>,
 }
 
 enum Work<'d> {
@@ -66,7 +66,7 @@ impl<'d> CudaSampler<'d> {
             work,
             start: event()?,
             end: event()?,
-            clock: ClockProbe::new(device.driver(), device.sms())?,
+            clock: device.clock()?,
         })
     }
 }
@@ -77,7 +77,8 @@ impl Sampler for CudaSampler<'_> {
         let stream = self.device.stream();
         let record = |event: &Event| event.record(stream).map_err(cust_failed("an event"));
         // The first reading precedes the lead, so that even short samples span time enough.
-        self.clock.begin(stream)?;
+        let mut clock = self.clock.borrow_mut();
+        clock.begin(stream)?;
         let launches = match &self.work {
             Work::Cold { overwrites } => {
                 for _ in 0..*overwrites {
@@ -102,7 +103,7 @@ impl Sampler for CudaSampler<'_> {
             }
         };
         record(&self.end)?;
-        self.clock.end(stream)?;
+        clock.end(stream)?;
         let failed = launch_failed(&self.launch);
         self.end
             .synchronize()
@@ -120,7 +121,7 @@ impl Sampler for CudaSampler<'_> {
         }
         Ok(Sample {
             nanoseconds: nanoseconds / f64::from(launches),
-            clock_khz: self.clock.finish(stream)?,
+            clock_khz: clock.finish(stream)?,
         })
     }
 }
