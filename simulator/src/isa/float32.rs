@@ -103,8 +103,8 @@ pub(super) fn sum_to_odd(a: f64, b: f64) -> f64 {
     let bits = sum.to_bits();
     let away = (error > 0.0) == (sum > 0.0);
     let odd = if away { bits + 1 } else { bits.wrapping_sub(1) };
-    // A non-finite sum has a NaN error: both comparisons are false.
-    let adjust = (error > 0.0 || error < 0.0) && bits & 1 == 0;
+    // A non-finite sum has a NaN error: the comparison is false.
+    let adjust = error.abs() > 0.0 && bits & 1 == 0;
     f64::from_bits(if adjust { odd } else { bits })
 }
 

@@ -18,6 +18,8 @@ mod logic;
 mod memory;
 mod modifiers;
 mod moves;
+#[cfg(test)]
+mod proofs;
 mod special;
 mod warp;
 
