@@ -1,7 +1,7 @@
 //! Axes, ticks and grid lines.
 
 use super::{
-    FAINT_INK, Frame, INK, axis_titles,
+    Frame, INK, axis_titles,
     element::{Element, line, text, text_width},
     time_unit,
 };
