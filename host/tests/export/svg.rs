@@ -278,3 +278,44 @@ fn nan_is_refused() {
     report.rows[0].gb_per_s = Some(f64::NAN);
     assert!(render(&report).is_err());
 }
+
+/// A line drawn across a failed block size would claim a result there.
+#[test]
+fn lines_break_at_missing_results() {
+    let report = h200(vec![
+        row("k", 32, 1000.0),
+        row("k", 64, 2000.0),
+        failed("k", 128, Stage::Time, "no time"),
+        row("k", 256, 2000.0),
+        row("k", 512, 2100.0),
+        row("k", 1024, 2200.0),
+    ]);
+    let svg = render(&report).expect("finite");
+    let document = Document::parse(&svg).expect("XML");
+    let lines = document
+        .descendants()
+        .filter_map(|node| node.attribute("points"));
+    let lengths: Vec<_> = lines.map(|points| points.split(' ').count()).collect();
+    assert_eq!(lengths, [2, 3]);
+}
+
+/// Without a result there is no scale: tick labels would be made up.
+#[test]
+fn no_figures_without_results() {
+    let svg = render(&all_failed()).expect("finite");
+    let document = Document::parse(&svg).expect("XML");
+    let numbers: Vec<_> = texts(&document)
+        .into_iter()
+        .filter(|t| t.parse::<f64>().is_ok())
+        .collect();
+    assert_eq!(numbers, ["32", "64", "128", "256", "512"]);
+    assert_eq!(of_class(&document, "missing").len(), 5);
+    let reasons: Vec<_> = texts(&document)
+        .into_iter()
+        .filter(|t| t.starts_with("× "))
+        .collect();
+    assert_eq!(
+        reasons,
+        ["× vector_add, block 32, 64, 128, 256, 512: failed: memory: no memory"]
+    );
+}
