@@ -2,20 +2,37 @@
 //! executor, the coverage list and the fixtures' test all follow from it.
 
 mod barrier;
+mod bits;
+mod compare;
 mod control;
+mod convert;
+mod dot_product;
+mod exact;
+mod extended;
+mod float32;
+mod float64;
+mod half;
+mod integer;
+mod lanes;
+mod logic;
 mod memory;
+mod modifiers;
+mod moves;
+mod special;
 mod warp;
 
 use crate::program::Action;
 
-/// One row: everything the simulator knows about an opcode.
+/// One row: everything the simulator knows about an opcode in one type family. A name may have
+/// several rows, for example `add` on integers and on single precision: their resources differ.
 pub struct Opcode {
     /// First part of the mnemonic.
     pub name: &'static str,
     /// Execution resource, for the timing model.
     pub class: Class,
     /// Interprets the modifiers. An error says what is not supported, for example
-    /// "rounding `.rm` of `add.f32`"; line and text are added by the caller.
+    /// "rounding `.rm` of `add.f32`"; line and text are added by the caller. An empty error says that the type belongs to
+    /// another row of this name.
     pub decode: fn(&[&str]) -> Result<Decoded, String>,
 }
 
@@ -99,6 +116,36 @@ pub enum Class {
 
 /// All rows. Each file of this folder holds the rows of one chapter of the PTX ISA.
 pub fn opcodes() -> impl Iterator<Item = &'static Opcode> {
-    let chapters: [&'static [Opcode]; 4] = [memory::ROWS, control::ROWS, barrier::ROWS, warp::ROWS];
+    let chapters: [&'static [Opcode]; 16] = [
+        integer::ROWS,
+        extended::ROWS,
+        dot_product::ROWS,
+        bits::ROWS,
+        logic::ROWS,
+        float32::ROWS,
+        float64::ROWS,
+        half::ROWS,
+        special::ROWS,
+        compare::ROWS,
+        convert::ROWS,
+        moves::ROWS,
+        memory::ROWS,
+        control::ROWS,
+        barrier::ROWS,
+        warp::ROWS,
+    ];
     chapters.into_iter().flatten()
+}
+
+/// A row of the table.
+const fn row(
+    name: &'static str,
+    class: Class,
+    decode: fn(&[&str]) -> Result<Decoded, String>,
+) -> Opcode {
+    Opcode {
+        name,
+        class,
+        decode,
+    }
 }

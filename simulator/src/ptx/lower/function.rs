@@ -35,7 +35,8 @@ pub(super) fn decode(
     for &opcode in rows(name) {
         match (opcode.decode)(&modifiers) {
             Ok(decoded) => return Ok((opcode, decoded)),
-            Err(refusal) if refusals.contains(&refusal) => {}
+            // An empty refusal: the type is another row's.
+            Err(refusal) if refusal.is_empty() || refusals.contains(&refusal) => {}
             Err(refusal) => refusals.push(refusal),
         }
     }
