@@ -54,6 +54,11 @@ struct Scheduler {
 struct Warp {
     /// Counts up with each start: the oldest warp has the lowest.
     age: u64,
+    /// Registers that may be pending, by number modulo 64: most are not, and need no look at the
+    /// scoreboard.
+    pending: u64,
+    /// From this cycle on none is pending.
+    settled: u64,
     /// What `ready` was before the warp began to wait, `NEVER` if it does not wait.
     before_wait: u64,
     pipe: u8,
@@ -67,7 +72,11 @@ struct Candidate {
     slot: u16,
 }
 
-const NOBODY: Candidate = Candidate { cycle: NEVER, age: NEVER, slot: 0 };
+const NOBODY: Candidate = Candidate {
+    cycle: NEVER,
+    age: NEVER,
+    slot: 0,
+};
 
 impl SmClock {
     /// An SM without warps, at cycle 0.
@@ -96,6 +105,8 @@ impl SmClock {
                 .step_by(count)
                 .map(|slot| Warp {
                     age: NEVER,
+                    pending: 0,
+                    settled: 0,
                     before_wait: NEVER,
                     pipe: NO_PIPE,
                     slot: slot as u16,
@@ -107,7 +118,9 @@ impl SmClock {
         };
         Self {
             schedulers: (0..count).map(scheduler).collect(),
-            places: (0..slots).map(|slot| ((slot % count) as u8, (slot / count) as u8)).collect(),
+            places: (0..slots)
+                .map(|slot| ((slot % count) as u8, (slot / count) as u8))
+                .collect(),
             scoreboard: Vec::new(),
             registers: 0,
             intervals: pipes::intervals(chip.compute_capability, chip.schedulers),
@@ -132,6 +145,8 @@ impl SmClock {
         scheduler.ready[position as usize] = start;
         scheduler.warps[position as usize] = Warp {
             age: self.started,
+            pending: 0,
+            settled: 0,
             before_wait: NEVER,
             pipe: NO_PIPE,
             slot: slot as u16,
@@ -187,7 +202,11 @@ impl SmClock {
     /// The warp that issues next: cycle and slot. `None` if no warp can issue.
     #[inline]
     pub fn next(&self) -> Option<(u64, usize)> {
-        let best = self.schedulers.iter().map(|scheduler| scheduler.best).min()?;
+        let best = self
+            .schedulers
+            .iter()
+            .map(|scheduler| scheduler.best)
+            .min()?;
         (best.cycle != NEVER).then_some((best.cycle, usize::from(best.slot)))
     }
 
@@ -219,10 +238,18 @@ impl SmClock {
             };
             cycle + u64::from(latency)
         });
+        let (scheduler, position) = self.places[slot];
+        let scheduler = &mut self.schedulers[scheduler as usize];
+        let warp = &mut scheduler.warps[position as usize];
         let scoreboard = &mut self.scoreboard[slot * self.registers..][..self.registers];
+        if cycle >= warp.settled {
+            warp.pending = 0;
+        }
         for destination in &instruction.destinations {
             if let Operand::Register(register) = destination {
                 scoreboard[*register as usize] = ready;
+                warp.pending |= 1 << (register % 64);
+                warp.settled = warp.settled.max(ready);
             }
         }
         // After a branch the instructions of its target have to be fetched.
@@ -230,21 +257,24 @@ impl SmClock {
             Class::Control => cycle + u64::from(self.latency.control),
             _ => cycle + 1,
         };
+        let mut needs = |register: u32| {
+            if warp.pending >> (register % 64) & 1 != 0 {
+                issue = issue.max(scoreboard[register as usize]);
+            }
+        };
         for operand in next.sources.iter().chain(&next.destinations) {
             if let Operand::Register(register) = operand {
-                issue = issue.max(scoreboard[*register as usize]);
+                needs(*register);
             }
         }
         if let Some(guard) = next.guard {
-            issue = issue.max(scoreboard[guard.register as usize]);
+            needs(guard.register);
         }
+        warp.pipe = pipes::pipe(next);
         let busy = u64::from(self.intervals[usize::from(pipe)]) * pipes::passes(instruction);
-        let (scheduler, position) = self.places[slot];
-        let scheduler = &mut self.schedulers[scheduler as usize];
         scheduler.pipes[usize::from(pipe)] = cycle + busy;
         scheduler.free = cycle + 1;
         scheduler.ready[position as usize] = issue;
-        scheduler.warps[position as usize].pipe = pipes::pipe(next);
         scheduler.choose();
     }
 
@@ -259,7 +289,10 @@ impl SmClock {
         let (scheduler, position) = self.places[slot];
         let scheduler = &mut self.schedulers[scheduler as usize];
         let position = position as usize;
-        change(&mut scheduler.ready[position], &mut scheduler.warps[position]);
+        change(
+            &mut scheduler.ready[position],
+            &mut scheduler.warps[position],
+        );
         scheduler.choose();
     }
 }
@@ -270,8 +303,9 @@ impl Scheduler {
     fn choose(&mut self) {
         let mut best = NOBODY;
         for (&ready, warp) in self.ready.iter().zip(&self.warps) {
-            // Most warps wait for memory: they are ruled out without a look at their pipe.
-            if ready > best.cycle || ready == NEVER {
+            // Most warps wait for memory: they are ruled out without a look at their pipe. One
+            // that cannot issue at all does no harm, its time is `NEVER`.
+            if ready > best.cycle {
                 continue;
             }
             let candidate = Candidate {
@@ -286,3 +320,6 @@ impl Scheduler {
         self.best = best;
     }
 }
+
+#[cfg(test)]
+mod tests;
