@@ -272,7 +272,9 @@ impl SmClock {
         }
         warp.pipe = pipes::pipe(next);
         let busy = u64::from(self.intervals[usize::from(pipe)]) * pipes::passes(instruction);
-        scheduler.pipes[usize::from(pipe)] = cycle + busy;
+        // A warp's first instruction may find its pipe busy: it queues there.
+        let free = &mut scheduler.pipes[usize::from(pipe)];
+        *free = (*free).max(cycle) + busy;
         scheduler.free = cycle + 1;
         scheduler.ready[position as usize] = issue;
         scheduler.choose();

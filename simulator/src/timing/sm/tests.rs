@@ -90,7 +90,7 @@ fn a_branch_delays_the_next_instruction() {
 }
 
 #[test]
-fn warps_of_a_scheduler_share_its_issue_slot_and_pipes_oldest_first() {
+fn warps_of_a_scheduler_share_its_pipes_oldest_first() {
     let mut sm = SmClock::new(&H200);
     // 4 and 0 are of one scheduler, 1 of another; 4 is the oldest.
     for slot in [4, 0, 1] {
@@ -98,25 +98,52 @@ fn warps_of_a_scheduler_share_its_issue_slot_and_pipes_oldest_first() {
     }
     let special = instruction(&SPECIAL, 1, 2);
     let mut order = Vec::new();
-    for _ in 0..5 {
+    for _ in 0..7 {
         let (cycle, slot) = sm.next().unwrap();
         order.push((cycle, slot));
         sm.issue(slot, cycle, &special, None, &instruction(&SPECIAL, 3, 4));
     }
-    // Starts are warp_start cycles apart; a scheduler's special function unit is busy for 8.
-    let start = u64::from(H200.warp_start);
-    assert_eq!(order[0], (0, 4));
-    assert_eq!(order[1], (start, 0).max((start, 0)));
-    assert_eq!(order[2], (8, 4).min((2 * start, 1)));
-    let busy: Vec<_> = order
-        .iter()
-        .filter(|(_, slot)| slot % 4 == 0)
-        .map(|o| o.0)
-        .collect();
+    // A scheduler's special function unit is busy for 8 cycles per instruction, so after the first
+    // ones of 4 and 0 until 16. Both are ready then, and the older goes first. 1 has a unit of its
+    // own, from its start on.
+    let start = 2 * u64::from(H200.warp_start);
+    assert_eq!(order[..2], [(0, 4), (start / 2, 0)]);
     assert!(
-        busy[2..].windows(2).all(|pair| pair[1] - pair[0] >= 8),
+        order.contains(&(start, 1)) && order.contains(&(start + 8, 1)),
         "{order:?}"
     );
+    assert!(
+        order.contains(&(16, 4)) && order.contains(&(24, 4)),
+        "{order:?}"
+    );
+    assert!(order.is_sorted_by_key(|issue| issue.0), "{order:?}");
+}
+
+#[test]
+fn a_scheduler_issues_one_instruction_per_cycle_and_an_sm_one_per_scheduler() {
+    let mut sm = SmClock::new(&H200);
+    for slot in 0..8 {
+        sm.start_warp(slot, 0, 16);
+    }
+    let mut cycles = Vec::new();
+    for index in 0..400 {
+        let (cycle, slot) = sm.next().unwrap();
+        cycles.push(cycle);
+        // Independent of all before it.
+        let one = instruction(&FLOAT, index % 16, (index + 1) % 16);
+        sm.issue(
+            slot,
+            cycle,
+            &one,
+            None,
+            &instruction(&FLOAT, (index + 8) % 16, (index + 9) % 16),
+        );
+    }
+    // After all have started, 100 cycles take 400 instructions.
+    let most = (0..50)
+        .map(|cycle| cycles.iter().filter(|c| **c == cycle).count())
+        .max();
+    assert_eq!(most, Some(4));
 }
 
 #[test]
