@@ -1,14 +1,15 @@
 //! One SM: which warp issues next, and when.
 
+mod scheduler;
+
+use scheduler::{NEVER, NOBODY, Scheduler, Warp};
+
 use super::pipes::{self, NO_PIPE, PIPES};
 use crate::{
     chip::{Chip, Latencies},
     isa::Class,
     program::{Action, Instruction, Operand, Space},
 };
-
-/// Time of a warp that cannot issue.
-const NEVER: u64 = u64::MAX;
 
 /// The warps of one SM: scoreboard, schedulers and pipes.
 ///
@@ -35,48 +36,6 @@ pub struct SmClock {
     /// Warps started: their age.
     started: u64,
 }
-
-struct Scheduler {
-    /// By position. Earliest cycle the warp's next instruction can issue, pipes apart; `NEVER` if
-    /// there is no warp or it waits. Apart from the rest because every issue looks at all of them.
-    ready: Box<[u64]>,
-    /// By position: the rest.
-    warps: Box<[Warp]>,
-    /// When each pipe takes its next instruction.
-    pipes: [u64; PIPES],
-    /// When the scheduler can issue again.
-    free: u64,
-    /// Cached: the warp that issues next. Its time is `NEVER` if there is none.
-    best: Candidate,
-}
-
-#[derive(Clone, Copy)]
-struct Warp {
-    /// Counts up with each start: the oldest warp has the lowest.
-    age: u64,
-    /// Registers that may be pending, by number modulo 64: most are not, and need no look at the
-    /// scoreboard.
-    pending: u64,
-    /// From this cycle on none is pending.
-    settled: u64,
-    /// What `ready` was before the warp began to wait, `NEVER` if it does not wait.
-    before_wait: u64,
-    pipe: u8,
-    slot: u16,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Candidate {
-    cycle: u64,
-    age: u64,
-    slot: u16,
-}
-
-const NOBODY: Candidate = Candidate {
-    cycle: NEVER,
-    age: NEVER,
-    slot: 0,
-};
 
 impl SmClock {
     /// An SM without warps, at cycle 0.
@@ -296,30 +255,6 @@ impl SmClock {
             &mut scheduler.warps[position],
         );
         scheduler.choose();
-    }
-}
-
-impl Scheduler {
-    /// Finds the warp that issues next.
-    #[inline]
-    fn choose(&mut self) {
-        let mut best = NOBODY;
-        for (&ready, warp) in self.ready.iter().zip(&self.warps) {
-            // Most warps wait for memory: they are ruled out without a look at their pipe. One
-            // that cannot issue at all does no harm, its time is `NEVER`.
-            if ready > best.cycle {
-                continue;
-            }
-            let candidate = Candidate {
-                cycle: ready.max(self.pipes[usize::from(warp.pipe)]).max(self.free),
-                age: warp.age,
-                slot: warp.slot,
-            };
-            if (candidate.cycle, candidate.age) < (best.cycle, best.age) {
-                best = candidate;
-            }
-        }
-        self.best = best;
     }
 }
 
