@@ -33,6 +33,12 @@ inline bool run_gridsync(int argc, char** argv) {
     bool good = true;
     for (Shape shape : {Shape{1, 32}, {1, 256}, {1, 1024}, {2, 256}, {2, 1024}, {8, 256}}) {
         unsigned grid = sms * shape.per_sm;
+        int resident = 0;
+        CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, count_early_passes, shape.block, 0));
+        if ((unsigned)resident < shape.per_sm) {
+            fprintf(stderr, "peer: gridsync: skipped %u blocks of %u threads per SM: %d fit\n", shape.per_sm, shape.block, resident);
+            continue;
+        }
         Array<unsigned> done(1), arrived(1);
         done.poison();
         unsigned* done_pointer = done.data;
