@@ -2,4 +2,7 @@
 
 pub mod device;
 pub mod launch;
+pub mod measure;
+pub mod quantity;
+pub mod random;
 pub mod report;
