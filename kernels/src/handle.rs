@@ -33,6 +33,19 @@ pub enum ParameterType {
     },
 }
 
+impl Target {
+    /// Every target, in the order of their capability.
+    pub const ALL: [Self; 2] = [Self::Sm70, Self::Sm90];
+
+    /// The name in PTX's `.target`, which is also the file's: `kernels/ptx/<name>.ptx`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sm70 => "sm_70",
+            Self::Sm90 => "sm_90",
+        }
+    }
+}
+
 impl ParameterType {
     /// Size of the argument in bytes; the alignment is the same.
     pub const fn size(self) -> usize {
@@ -41,6 +54,30 @@ impl ParameterType {
             Self::U64 | Self::I64 | Self::F64 | Self::Pointer { .. } => 8,
         }
     }
+}
+
+/// A type that a kernel's parameter may have.
+pub trait KernelParameter {
+    /// The type in PTX.
+    const TYPE: ParameterType;
+}
+
+macro_rules! scalar_parameters {
+    ($($ty:ty => $variant:ident),* $(,)?) => {
+        $(impl KernelParameter for $ty {
+            const TYPE: ParameterType = ParameterType::$variant;
+        })*
+    };
+}
+
+scalar_parameters! { u32 => U32, i32 => I32, u64 => U64, i64 => I64, f32 => F32, f64 => F64 }
+
+impl<T> KernelParameter for *const T {
+    const TYPE: ParameterType = ParameterType::Pointer { mutable: false };
+}
+
+impl<T> KernelParameter for *mut T {
+    const TYPE: ParameterType = ParameterType::Pointer { mutable: true };
 }
 
 /// A declared kernel parameter.

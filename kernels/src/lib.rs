@@ -1,3 +1,33 @@
-//! placeholder
+//! warplab's kernels. On the device target this crate compiles to PTX; on the host every kernel
+//! is a typed handle that a launch is checked against.
+//!
+//! A kernel is declared once, with [`kernel!`], in the file named after its idea; the list below
+//! names that file and its handles. Kernels use nothing but the `gpu` module.
+
+#![no_std]
+#![cfg_attr(
+    target_os = "cuda",
+    feature(asm_experimental_arch, link_llvm_intrinsics),
+    allow(internal_features)
+)]
+#![cfg_attr(
+    all(target_os = "cuda", not(feature = "rust-cuda")),
+    feature(abi_ptx)
+)]
+
+#[macro_use]
+mod declare;
+#[cfg(target_os = "cuda")]
+#[macro_use]
+pub mod gpu;
 #[cfg(not(target_os = "cuda"))]
 pub mod handle;
+
+// One line per file: the module and the handles it declares.
+modules! {
+    saxpy: SAXPY, SAXPY_UNROLLED;
+    vector_add: VECTOR_ADD;
+    vector_add_strided: VECTOR_ADD_STRIDED_1, VECTOR_ADD_STRIDED_2, VECTOR_ADD_STRIDED_4,
+        VECTOR_ADD_STRIDED_8;
+    vector_add_x4: VECTOR_ADD_X4;
+}

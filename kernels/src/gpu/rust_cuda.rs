@@ -1,0 +1,1 @@
+//! What differs under rustc_codegen_nvvm.
