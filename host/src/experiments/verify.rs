@@ -57,22 +57,21 @@ pub fn first_mismatch(
     for (first, len) in chunks(elements) {
         let values = &mut chunk[..len];
         device.read_bytes(address + 4 * first, bytemuck::cast_slice_mut(values))?;
-        let mismatch =
-            values
-                .par_chunks(PIECE)
-                .enumerate()
-                .find_map_first(|(piece, values)| {
-                    let first = first + (piece * PIECE) as u64;
-                    (first..).zip(values).find_map(|(index, &got)| {
-                        let expected = expected(index);
-                        let agrees = got.to_bits() == expected.to_bits() && !got.is_nan();
-                        (!agrees).then_some(Mismatch {
-                            index,
-                            expected,
-                            got,
-                        })
+        let mismatch = values
+            .par_chunks(PIECE)
+            .enumerate()
+            .find_map_first(|(piece, values)| {
+                let first = first + (piece * PIECE) as u64;
+                (first..).zip(values).find_map(|(index, &got)| {
+                    let expected = expected(index);
+                    let agrees = got.to_bits() == expected.to_bits() && !got.is_nan();
+                    (!agrees).then_some(Mismatch {
+                        index,
+                        expected,
+                        got,
                     })
-                });
+                })
+            });
         if mismatch.is_some() {
             return Ok(mismatch);
         }
@@ -157,9 +156,7 @@ mod tests {
     fn nan_agrees_with_nothing() {
         let (device, buffer, _) = filled();
         buffer_is_nan(&*device, &buffer);
-        let mismatch = first_mismatch(&*device, buffer.address(), 1, |_| {
-            f32::from_bits(u32::MAX)
-        });
+        let mismatch = first_mismatch(&*device, buffer.address(), 1, |_| f32::from_bits(u32::MAX));
         assert_eq!(mismatch.unwrap().map(|mismatch| mismatch.index), Some(0));
     }
 

@@ -55,11 +55,26 @@ pub const KERNELS: &[StreamKernel] = &[
         grid: GridRule::PerThread(4),
         about: "c = a + b, 16 bytes per thread and operand",
     },
-    StreamKernel {
-        operation: Operation::Add(kernels::VECTOR_ADD_STRIDED),
-        grid: GridRule::Strided(4),
-        about: "c = a + b, grid-stride loop, four elements in flight per thread",
-    },
+    strided(
+        kernels::VECTOR_ADD_STRIDED_1,
+        1,
+        "c = a + b, grid-stride loop",
+    ),
+    strided(
+        kernels::VECTOR_ADD_STRIDED_2,
+        2,
+        "the same, 2 elements per iteration",
+    ),
+    strided(
+        kernels::VECTOR_ADD_STRIDED_4,
+        4,
+        "the same, 4 elements per iteration",
+    ),
+    strided(
+        kernels::VECTOR_ADD_STRIDED_8,
+        8,
+        "the same, 8 elements per iteration",
+    ),
     StreamKernel {
         operation: Operation::Saxpy(kernels::SAXPY),
         grid: GridRule::PerThread(1),
@@ -67,10 +82,22 @@ pub const KERNELS: &[StreamKernel] = &[
     },
     StreamKernel {
         operation: Operation::Saxpy(kernels::SAXPY_UNROLLED),
-        grid: GridRule::PerThread(4),
-        about: "y = alpha x + y, four elements per thread",
+        grid: GridRule::Strided(4),
+        about: "y = alpha x + y, grid-stride loop, 4 elements per iteration",
     },
 ];
+
+const fn strided(
+    kernel: Kernel<AddSignature>,
+    per_iteration: u64,
+    about: &'static str,
+) -> StreamKernel {
+    StreamKernel {
+        operation: Operation::Add(kernel),
+        grid: GridRule::Strided(per_iteration),
+        about,
+    }
+}
 
 impl StreamKernel {
     /// The kernel's name, as in the PTX and on the command line.
@@ -92,9 +119,7 @@ impl StreamKernel {
         let per_block = |per_thread| u64::from(block) * per_thread;
         match self.grid {
             GridRule::PerThread(per_thread) => elements.div_ceil(per_block(per_thread)),
-            GridRule::Strided(per_thread) => {
-                resident.min(elements.div_ceil(per_block(per_thread)))
-            }
+            GridRule::Strided(per_thread) => resident.min(elements.div_ceil(per_block(per_thread))),
         }
         .max(1)
     }
@@ -103,7 +128,7 @@ impl StreamKernel {
     /// two floats and write one per element.
     pub fn bytes(&self, elements: u64) -> u64 {
         match self.operation {
-            Operation::Add(_) | Operation::Saxpy(_) => elements * 3 * 4,
+            Operation::Add(_) | Operation::Saxpy(_) => elements.saturating_mul(3 * 4),
         }
     }
 

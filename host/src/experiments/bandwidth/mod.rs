@@ -105,6 +105,11 @@ pub fn largest_size(kernels: &[&StreamKernel], bytes: u64) -> u64 {
         .unwrap_or(0)
 }
 
+/// The kernel of that name.
+pub fn kernel(name: &str) -> Option<&'static StreamKernel> {
+    KERNELS.iter().find(|kernel| kernel.name() == name)
+}
+
 impl Experiment for Bandwidth {
     fn question(&self) -> &str {
         "How does memory bandwidth depend on the block size?"

@@ -99,7 +99,6 @@ impl<'a> BandwidthWorker<'a> {
             block,
             grid,
         } = configuration;
-        row.bytes = Some(kernel.bytes(elements));
         let properties = self.device.properties();
         let limits = &properties.limits;
         if block > limits.max_threads_per_block {
@@ -119,14 +118,10 @@ impl<'a> BandwidthWorker<'a> {
             .map_err(Failure::at(Stage::Launch))?;
         row.blocks_per_sm = Some(per_sm);
         let warps = |threads: u32| threads.div_ceil(limits.warp_size);
-        row.occupancy = Some(
-            f64::from(per_sm * warps(block)) / f64::from(warps(limits.max_threads_per_sm)),
-        );
+        row.occupancy =
+            Some(f64::from(per_sm * warps(block)) / f64::from(warps(limits.max_threads_per_sm)));
         let resident = u64::from(per_sm) * u64::from(properties.sms);
-        let blocks = grid.map_or_else(
-            || kernel.blocks(elements, block, resident),
-            u64::from,
-        );
+        let blocks = grid.map_or_else(|| kernel.blocks(elements, block, resident), u64::from);
         let grid = u32::try_from(blocks)
             .ok()
             .filter(|blocks| *blocks <= limits.max_grid[0])
@@ -141,6 +136,7 @@ impl<'a> BandwidthWorker<'a> {
                 )
             })?;
         row.grid = Dim3::from(grid);
+        row.bytes = Some(kernel.bytes(elements));
         Ok(LaunchConfig {
             grid: row.grid,
             block: row.block,
@@ -183,7 +179,10 @@ impl<'a> BandwidthWorker<'a> {
             inputs: Vec::new(),
             output: Buffer::new(&self.device, (elements + GUARD) as usize).map_err(at_memory)?,
         };
-        for stream in [self.inputs.first, self.inputs.second].into_iter().take(inputs) {
+        for stream in [self.inputs.first, self.inputs.second]
+            .into_iter()
+            .take(inputs)
+        {
             let buffer = Buffer::new(&self.device, elements as usize).map_err(at_memory)?;
             verify::write_stream(&*self.device, buffer.address(), elements, stream)
                 .map_err(at_memory)?;
@@ -269,8 +268,7 @@ impl<'a> BandwidthWorker<'a> {
             .sampler(launch, rule.sampling())
             .map_err(Failure::at(stage))?;
         let begin = Instant::now();
-        measure::measure(&mut *sampler, &rule, &mut || begin.elapsed())
-            .map_err(Failure::at(stage))
+        measure::measure(&mut *sampler, &rule, &mut || begin.elapsed()).map_err(Failure::at(stage))
     }
 
     fn report_time(&self, timing: Timing, row: &mut Row) {
