@@ -2,8 +2,12 @@
 
 pub mod device;
 pub mod experiments;
+pub mod export;
 pub mod launch;
 pub mod measure;
+pub mod options;
+pub mod output;
+pub mod program;
 pub mod quantity;
 pub mod random;
 pub mod report;

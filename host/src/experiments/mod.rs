@@ -25,6 +25,8 @@ pub trait Experiment: Sync {
     fn question(&self) -> &str;
     /// What is expected, and why.
     fn expectation(&self) -> &str;
+    /// One line on what is run: kernels, sizes, settings.
+    fn work(&self) -> String;
     /// Number of configurations.
     fn len(&self) -> usize;
     /// Whether there is no configuration.

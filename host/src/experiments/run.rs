@@ -133,6 +133,9 @@ mod tests {
         fn expectation(&self) -> &str {
             ""
         }
+        fn work(&self) -> String {
+            String::new()
+        }
         fn len(&self) -> usize {
             self.0
         }

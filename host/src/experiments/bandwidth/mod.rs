@@ -22,6 +22,7 @@ use super::{Experiment, Worker};
 use crate::{
     device::Device,
     launch::Dim3,
+    quantity,
     report::{Cache, Row, Status},
 };
 
@@ -119,6 +120,30 @@ impl Experiment for Bandwidth {
         "One element per thread doubles from a block of 32 to 64 to 128 threads (blocks are \
          dispatched at a fixed rate); then bytes in flight decide. 16 bytes per thread saturate \
          memory from 64 threads on."
+    }
+
+    fn work(&self) -> String {
+        let mut kernels: Vec<&str> = Vec::new();
+        let mut sizes: Vec<u64> = Vec::new();
+        for configuration in &self.configurations {
+            if !kernels.contains(&configuration.kernel.name()) {
+                kernels.push(configuration.kernel.name());
+            }
+            if !sizes.contains(&configuration.elements) {
+                sizes.push(configuration.elements);
+            }
+        }
+        let sizes: Vec<String> = sizes.into_iter().map(quantity::display).collect();
+        format!(
+            "{}; {} elements of 4 bytes; {} L2; random inputs of seed {}; every result is verified",
+            kernels.join(", "),
+            sizes.join(", "),
+            match self.cache {
+                Cache::Cold => "cold",
+                Cache::Hot => "hot",
+            },
+            self.seed
+        )
     }
 
     fn len(&self) -> usize {
