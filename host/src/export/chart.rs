@@ -70,7 +70,11 @@ fn title(report: &Report, curves: &Curves, symbol: &str) -> String {
         Abscissa::Axis(name) => name,
     };
     let device = printable(&report.device.name);
-    format!("{symbol} by {by}, {times}, {device}")
+    let what = match curves.metric {
+        Metric::Bandwidth => "Bandwidth",
+        Metric::Time => "Median time",
+    };
+    format!("{what} in {symbol} by {by}, {times}, {device}")
 }
 
 /// How values become cells.

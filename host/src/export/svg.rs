@@ -15,7 +15,7 @@ use super::{
     ExportError, Format,
     layout::{
         curves::{Abscissa, Curves, Metric},
-        figures::{TimeUnit, count},
+        figures::{TimeUnit, count, extents},
         finite,
         footnotes::outcome,
         style::printable,
@@ -83,7 +83,8 @@ pub fn render(report: &Report) -> Result<String, ExportError> {
         y,
     };
     let remarks = remarks(report, &curves);
-    let height = frame.bottom + 62.0 + 18.0 * remarks.len() as f64 + 8.0;
+    let below = if remarks.is_empty() { 0.0 } else { 8.0 + 18.0 * remarks.len() as f64 };
+    let height = frame.bottom + 60.0 + below;
 
     let mut svg = Element::new("svg")
         .attribute("xmlns", "http://www.w3.org/2000/svg")
@@ -107,13 +108,15 @@ pub fn render(report: &Report) -> Result<String, ExportError> {
     if let Some(peak) = curves.peak_on_scale() {
         svg.push(marks::peak(&frame, peak));
     }
-    if curves.largest().is_some() {
-        svg.push(marks::curves(&frame, &curves, report));
-    } else {
-        let (x, y) = ((frame.left + frame.right) / 2.0, (frame.top + frame.bottom) / 2.0);
+    if curves.largest().is_none() {
+        let (x, y) = (
+            (frame.left + frame.right) / 2.0,
+            (frame.top + frame.bottom) / 2.0,
+        );
         let nothing = "No configuration has a result to draw";
         svg.push(text(x, y, 16.0, FAINT_INK, "middle", nothing));
     }
+    svg.push(marks::curves(&frame, &curves, report));
     for (index, remark) in remarks.iter().enumerate() {
         let y = frame.bottom + 70.0 + 18.0 * index as f64;
         let short = element::shorten(remark, 125);
@@ -192,21 +195,28 @@ fn remarks(report: &Report, curves: &Curves) -> Vec<String> {
     {
         remarks.push(format!("The device's peak, {peak:.0} GB/s, is off the scale."));
     }
-    let missing: Vec<_> = report
-        .rows
-        .iter()
-        .filter_map(|row| match &row.status {
-            Status::Ok => None,
-            Status::Skipped { reason } | Status::Failed { reason, .. } => Some((row, reason)),
-        })
-        .collect();
-    for (row, reason) in missing.iter().take(3) {
-        let block = super::layout::figures::extents(row.block, true);
-        let (kernel, outcome) = (printable(&row.kernel), outcome(&row.status));
-        remarks.push(format!("× {kernel}, block {block}: {outcome}: {}", printable(reason)));
+    // Configurations of one kernel with the same reason share a line.
+    let mut missing: Vec<(String, String, Vec<String>)> = Vec::new();
+    for row in &report.rows {
+        let (Status::Skipped { reason } | Status::Failed { reason, .. }) = &row.status else {
+            continue;
+        };
+        let kernel = printable(&row.kernel);
+        let what = format!("{}: {}", outcome(&row.status), printable(reason));
+        let block = extents(row.block, true);
+        match missing.iter_mut().find(|(k, w, _)| *k == kernel && *w == what) {
+            Some((_, _, blocks)) if blocks.contains(&block) => {}
+            Some((_, _, blocks)) => blocks.push(block),
+            None => missing.push((kernel, what, vec![block])),
+        }
     }
-    if missing.len() > 3 {
-        remarks.push(format!("and {} more that failed or were skipped", missing.len() - 3));
+    for (kernel, what, blocks) in missing.iter().take(4) {
+        let blocks = blocks.join(", ");
+        remarks.push(format!("× {kernel}, block {blocks}: {what}"));
+    }
+    if missing.len() > 4 {
+        let more = missing.len() - 4;
+        remarks.push(format!("and {more} more reasons; the table has them all"));
     }
     remarks
 }

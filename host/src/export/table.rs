@@ -1,6 +1,6 @@
 //! The table in the terminal.
 
-use comfy_table::{CellAlignment, ContentArrangement, Table, modifiers, presets};
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
 use super::{
     Format, Paint, Style,
@@ -55,13 +55,11 @@ pub fn render(report: &Report, style: &Style) -> String {
 
 fn draw(report: &Report, columns: &[Column], style: &Style) -> String {
     let mut table = Table::new();
-    if style.unicode {
-        table
-            .load_preset(presets::UTF8_FULL_CONDENSED)
-            .apply_modifier(modifiers::UTF8_ROUND_CORNERS);
+    table.load_style(if style.unicode {
+        presets::UTF8_FULL_CONDENSED.with_rounded_corners()
     } else {
-        table.load_preset(presets::ASCII_FULL_CONDENSED);
-    }
+        presets::ASCII_FULL_CONDENSED
+    });
     match style.width {
         Some(width) => table
             .set_content_arrangement(ContentArrangement::Dynamic)

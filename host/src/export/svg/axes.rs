@@ -1,7 +1,7 @@
 //! Axes, ticks and grid lines.
 
 use super::{
-    FAINT_INK, Frame, INK, axis_titles,
+    Frame, INK, axis_titles,
     element::{Element, line, text, text_width},
     time_unit,
 };
@@ -17,11 +17,15 @@ pub(super) fn x_range(curves: &Curves) -> (f64, f64) {
     (low - margin, high + margin)
 }
 
-/// Ticks of the y axis in its unit's values, and the value at its top: round numbers, 0 included.
+/// Ticks of the y axis in the metric's own unit, and the value at its top: round numbers from 0 on.
+/// Without any result there is no scale, so no tick either.
 pub(super) fn y_ticks(curves: &Curves) -> (Vec<f64>, f64) {
     let unit = y_unit(curves);
-    let largest = curves.largest().unwrap_or(0.0).max(curves.peak_on_scale().unwrap_or(0.0));
-    // All zero, or nothing at all: any scale is right.
+    let Some(largest) = curves.largest() else {
+        return (Vec::new(), 1.0);
+    };
+    let largest = largest.max(curves.peak_on_scale().unwrap_or(0.0));
+    // Where all are zero, any scale is right.
     let largest = if largest > 0.0 { largest / unit } else { 1.0 };
     let rough = largest * 1.04 / 6.0;
     let power = 10f64.powf(rough.log10().floor());
@@ -71,6 +75,8 @@ pub(super) fn draw(frame: &Frame, curves: &Curves, ticks: &[f64]) -> Element {
             group.push(text(x, bottom + 21.0, 13.0, INK, "middle", label));
         }
     }
+    let (from, to) = ((frame.left, frame.bottom), (frame.right, frame.bottom));
+    group.push(line(from, to, INK, 1.2));
     let (x_title, y_title) = axis_titles(curves);
     let middle = (frame.left + frame.right) / 2.0;
     group.push(text(middle, frame.bottom + 44.0, 14.0, INK, "middle", &x_title));

@@ -3,7 +3,7 @@
 use super::{
     Frame,
     element::{Element, coordinate, line, text},
-    legend::{appearance, marker},
+    legend::{Appearance, appearance, marker},
     time_unit,
 };
 use crate::{
@@ -15,7 +15,7 @@ use crate::{
     report::Report,
 };
 
-/// Colour of what has no result, and of the peak.
+/// Colour of the peak.
 const GREY: &str = "#6e7781";
 
 /// The peak as a dashed line, named at the right of the plot.
@@ -46,27 +46,13 @@ fn draw(frame: &Frame, curves: &Curves, curve: &Curve, number: usize, report: &R
     let mut points: Vec<_> = curve.points.iter().filter(|point| point.x > 0.0).collect();
     points.sort_by(|a, b| a.x.total_cmp(&b.x));
 
-    let with_value = points.iter().filter_map(|point| Some((point, point.value?)));
-    let path: Vec<_> = with_value
-        .clone()
-        .map(|(point, value)| {
-            let (x, y) = (frame.x_of(point.x), frame.y_of(value));
-            format!("{},{}", coordinate(x), coordinate(y))
-        })
-        .collect();
-    if path.len() > 1 {
-        let mut polyline = Element::new("polyline")
-            .attribute("points", &path.join(" "))
-            .attribute("fill", "none")
-            .attribute("stroke", look.color)
-            .number("stroke-width", 2.0)
-            .attribute("stroke-linejoin", "round");
-        if !look.dashes.is_empty() {
-            polyline = polyline.attribute("stroke-dasharray", look.dashes);
+    // A line across a missing result would claim one.
+    for run in points.split(|point| point.value.is_none()) {
+        if run.len() > 1 {
+            group.push(polyline(frame, run, look));
         }
-        group.push(polyline);
     }
-    for (point, value) in with_value {
+    for (point, value) in points.iter().filter_map(|p| Some((p, p.value?))) {
         let (x, y) = (frame.x_of(point.x), frame.y_of(value));
         if let Some((lower, upper)) = point.quartiles {
             let (low, high) = (frame.y_of(lower), frame.y_of(upper));
@@ -84,6 +70,26 @@ fn draw(frame: &Frame, curves: &Curves, curve: &Curve, number: usize, report: &R
         group.push(cross(frame.x_of(point.x), frame.bottom, look.color, &tooltip));
     }
     group
+}
+
+/// The line through neighbouring points, all of which have a value.
+fn polyline(frame: &Frame, run: &[&Point], look: Appearance) -> Element {
+    let places: Vec<_> = run
+        .iter()
+        .filter_map(|point| Some((frame.x_of(point.x), frame.y_of(point.value?))))
+        .map(|(x, y)| format!("{},{}", coordinate(x), coordinate(y)))
+        .collect();
+    let line = Element::new("polyline")
+        .attribute("points", &places.join(" "))
+        .attribute("fill", "none")
+        .attribute("stroke", look.color)
+        .number("stroke-width", 2.0)
+        .attribute("stroke-linejoin", "round");
+    if look.dashes.is_empty() {
+        line
+    } else {
+        line.attribute("stroke-dasharray", look.dashes)
+    }
 }
 
 fn whisker(x: f64, low: f64, high: f64, color: &str) -> Element {
