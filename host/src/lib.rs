@@ -3,6 +3,7 @@
 pub mod device;
 pub mod experiments;
 pub mod export;
+pub mod host_memory;
 pub mod launch;
 pub mod measure;
 pub mod options;
@@ -11,3 +12,4 @@ pub mod program;
 pub mod quantity;
 pub mod random;
 pub mod report;
+pub mod session;

@@ -4,14 +4,14 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, ValueEnum};
 
-use crate::{quantity, report::Cache};
+use crate::{device::select::Selection, quantity, report::Cache};
 
 /// Options of every program.
 #[derive(Debug, Clone, Args)]
 pub struct CommonOptions {
     /// Where to run: auto (the first GPU, else the simulator), gpu, gpu:N, sim or sim:CHIP
     #[arg(long, default_value = "auto", help_heading = "Device")]
-    pub device: String,
+    pub device: Selection,
     /// List the devices and exit
     #[arg(long, help_heading = "Device")]
     pub list_devices: bool,

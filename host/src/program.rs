@@ -11,13 +11,14 @@ use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::{
-    device::Properties,
+    device::{Properties, select},
     experiments::{self, Devices, Experiment},
     export::{self, Paint, Style},
     options::CommonOptions,
     output::{Outputs, write_or_closed},
     quantity,
     report::{DeviceDescription, Report, Row, SCHEMA, Times},
+    session::Session,
 };
 
 /// Everything was verified.
@@ -30,6 +31,37 @@ pub const USAGE: u8 = 2;
 pub const INTERRUPTED: u8 = 130;
 
 static INTERRUPT: AtomicBool = AtomicBool::new(false);
+
+/// Opens the device of `--device`, and says on standard error where it had to do with another one
+/// than a GPU.
+pub fn open_device(options: &CommonOptions) -> Result<Session> {
+    let session = Session::open(options.device)?;
+    if let Some(notice) = session.notice().filter(|_| !options.quiet) {
+        eprintln!("{notice}");
+    }
+    Ok(session)
+}
+
+/// `--list-devices`: what `--device` takes on this machine, one a line.
+pub fn list_devices() -> Result<ExitCode> {
+    let listing = select::list();
+    let mut text = String::new();
+    match &listing.gpus {
+        Ok(gpus) => {
+            for (number, gpu) in gpus.iter().enumerate() {
+                let name = format!("gpu:{number}");
+                text.push_str(&format!("{name:<12} {}\n", device_line(&describe(gpu))));
+            }
+        }
+        Err(error) => eprintln!("no GPU: {error}"),
+    }
+    for chip in listing.chips {
+        let name = format!("sim:{}", chip.name);
+        text.push_str(&format!("{name:<12} {}, modelled\n", chip.product));
+    }
+    write_or_closed(&mut io::stdout(), &text)?;
+    Ok(ExitCode::from(SUCCESS))
+}
 
 /// A run of a program.
 pub struct Run<'a> {

@@ -20,8 +20,9 @@ use crate::{
 pub enum Devices<'a> {
     /// One device, one configuration after the other: times are measured undisturbed.
     One(Rc<dyn Device>),
-    /// So many devices of their own, one per thread. For simulated devices alone: their times are
-    /// modelled, so that running side by side cannot disturb them.
+    /// A new device for each configuration, on so many threads. For simulated devices alone: their
+    /// times are modelled, so that running side by side cannot disturb them, and a device without
+    /// a past makes them the same on every machine.
     Many {
         /// Threads.
         count: usize,
@@ -65,18 +66,18 @@ pub fn run(
                 for _ in 0..count.clamp(1, experiment.len().max(1)) {
                     let (sender, next, step) = (sender.clone(), &next, &step);
                     scope.spawn(move || {
-                        let mut worker = match open() {
-                            Ok(device) => experiment.worker(device),
-                            Err(error) => Box::new(Unopened {
-                                experiment,
-                                failure: Failure::at(Stage::Launch)(error),
-                            }),
-                        };
                         loop {
                             let index = next.fetch_add(1, Ordering::Relaxed);
                             if index >= experiment.len() {
                                 break;
                             }
+                            let mut worker = match open() {
+                                Ok(device) => experiment.worker(device),
+                                Err(error) => Box::new(Unopened {
+                                    experiment,
+                                    failure: Failure::at(Stage::Launch)(error),
+                                }),
+                            };
                             // The receiver is gone only when `on_row` panicked.
                             if sender.send((index, step(&mut *worker, index))).is_err() {
                                 break;

@@ -9,10 +9,11 @@ use crate::{
         Experiment, Failure, Worker,
         verify::{self, GUARD, POISON},
     },
+    host_memory,
     launch::{Dim3, LaunchConfig},
     measure::{self, Outcome, Rule},
     quantity,
-    report::{Row, Stage, Status, Timing},
+    report::{Cache, Row, Stage, Status, Timing},
 };
 
 /// Device memory in bytes for a kernel at a size: its arrays, and the guard behind the output.
@@ -58,7 +59,8 @@ impl<'a> BandwidthWorker<'a> {
         let config = self.geometry(configuration, row)?;
         self.provide_arrays(configuration.kernel, configuration.elements)?;
         let launch = self.reset_output(configuration, config)?;
-        let outcome = if self.device.properties().modelled {
+        let modelled = self.device.properties().modelled;
+        let outcome = if modelled && self.experiment.cache == Cache::Cold {
             // A model is deterministic: the launch that is verified is also the one that counts.
             let outcome = self.measure(&launch, Stage::Launch)?;
             self.verify(configuration)?;
@@ -172,6 +174,10 @@ impl<'a> BandwidthWorker<'a> {
                     quantity::display(elements)
                 ),
             }));
+        }
+        if let Some(available) = host_memory::available().filter(|_| self.device.properties().modelled) {
+            host_memory::check(required, available)
+                .map_err(|reason| Failure::new(Stage::Memory, reason))?;
         }
         let at_memory = |error| Failure::at(Stage::Memory)(error);
         let mut arrays = Arrays {
