@@ -1,5 +1,20 @@
 //! Descriptions of the chips that times are modelled for.
 
+mod catalog;
+mod limits;
+
+pub use catalog::{A100, GTX1080, H100, H200, RTX4090, T4, V100};
+
+impl Chip {
+    /// All described chips, the default one first.
+    pub const ALL: [&'static Self; 7] = [&H200, &H100, &A100, &V100, &RTX4090, &T4, &GTX1080];
+
+    /// The chip called `name` in `--device sim:NAME`; capitals do not matter.
+    pub fn named(name: &str) -> Option<&'static Self> {
+        Self::ALL.into_iter().find(|chip| chip.name.eq_ignore_ascii_case(name))
+    }
+}
+
 /// A chip: what limits a launch, and the figures its times are modelled from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chip {
@@ -19,14 +34,23 @@ pub struct Chip {
     pub block_dispatch_per_ns: f64,
     /// Nanoseconds from the start of a launch to its first block.
     pub launch_latency_ns: f64,
+    /// Cycles from a block's end to the first warp of the block that takes its place.
+    pub block_turnaround: u32,
+    /// Cycles between the starts of two warps on one SM.
+    pub warp_start: u32,
     /// L2 size in bytes.
     pub l2_bytes: u64,
     /// Device memory in bytes.
     pub memory_bytes: u64,
     /// Peak memory bandwidth in GB/s (1e9 bytes per second), from the data sheet.
     pub memory_gb_per_s: f64,
-    /// Share of the peak that streams reach at best, measured where possible.
+    /// Share of the peak that streams of one direction reach at best, measured where possible.
     pub memory_efficiency: f64,
+    /// Share of the bandwidth that turning the bus around costs: a byte takes `1 + this * the
+    /// smaller of the shares of reads and writes` of its time in a stream of one direction.
+    pub memory_turnaround: f64,
+    /// Mean cycles that a miss waits beyond its latency at full load.
+    pub memory_loaded_wait: u32,
     /// L2 bandwidth in GB/s.
     pub l2_gb_per_s: f64,
     /// Latencies in SM cycles.
@@ -35,8 +59,9 @@ pub struct Chip {
     pub limits: Limits,
 }
 
-/// Latencies in SM cycles, from issue to the result's first use.
-#[derive(Debug, Clone, PartialEq)]
+/// Latencies in SM cycles, from issue to the result's first use, of an idle chip. `l2` is a hit in
+/// the L2, `memory` a miss.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub struct Latencies {
     pub integer: u32,
@@ -55,7 +80,7 @@ pub struct Latencies {
 }
 
 /// Limits of a compute capability (units: threads, warps, blocks, 32-bit registers, bytes).
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub struct Limits {
     pub max_threads_per_block: u32,

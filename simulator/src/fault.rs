@@ -19,8 +19,10 @@ pub struct Fault {
     pub thread: [u32; 3],
 }
 
-/// What happened.
+/// What happened. Addresses are as the instruction gave them: generic, or an offset in the window of
+/// the instruction's state space; sizes are in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs)]
 pub enum FaultKind {
     /// An access outside every live allocation. `nearest` describes the nearest one.
     OutOfBounds {

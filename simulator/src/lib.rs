@@ -5,11 +5,14 @@
 //! lanes wide. `timing` says when; [`chip`] describes the machine it is modelled on.
 
 pub mod chip;
+mod exec;
 pub mod fault;
 pub mod isa;
+pub mod occupancy;
 pub mod program;
 pub mod ptx;
 mod simulator;
 pub mod timing;
 
-pub use simulator::{Launch, LoadError, Memory, MemoryError, ModuleId, Options, Report, Simulator};
+pub use exec::memory::{Memory, MemoryError};
+pub use simulator::{Launch, LaunchError, LoadError, ModuleId, Options, Report, Simulator};

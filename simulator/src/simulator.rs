@@ -1,17 +1,41 @@
 //! The simulated device: modules, memory and launches.
 
-use crate::{chip::Chip, fault::Fault, program::Program};
+use crate::{
+    chip::Chip,
+    exec::{
+        launch::{LaunchContext, thread_indices},
+        memory::Memory,
+        timed, untimed,
+    },
+    fault::Fault,
+    occupancy,
+    program::Program,
+    ptx,
+    timing::MemorySystem,
+};
+
+/// The most global memory a simulated device offers, in bytes: it lives in the host's memory.
+const MEMORY_LIMIT: u64 = 16 << 30;
+
+/// Bytes of parameters a kernel can take before PTX 8.1 (PTX ISA 5.1.6).
+const PARAMETER_LIMIT: usize = 4352;
 
 /// A simulated device. Results do not depend on the host; times are modelled for its chip.
 pub struct Simulator {
     chip: Chip,
     options: Options,
+    memory: Memory,
+    system: MemorySystem,
+    modules: Vec<Vec<Program>>,
+    launches: u64,
+    /// `%clock64` and `%globaltimer` go on from launch to launch.
+    cycles: u64,
 }
 
 /// What a launch does besides computing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
-    /// Track uninitialised registers and memory.
+    /// Report reads of registers and memory that nothing has written.
     pub checks: bool,
     /// Model times; otherwise clocks count instructions.
     pub timing: bool,
@@ -50,7 +74,7 @@ pub struct Launch<'a> {
 /// What a launch did.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
-    /// Modelled time from start to the last block's end; `None` without timing.
+    /// Modelled time from start to the last block's end in ns; `None` without timing.
     pub nanoseconds: Option<f64>,
     /// Warp instructions executed.
     pub warp_instructions: u64,
@@ -64,84 +88,256 @@ pub struct LoadError {
     pub problems: Vec<String>,
 }
 
-/// A failed allocation or copy.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum MemoryError {
-    /// More than is free.
-    #[error("{required} bytes required, {available} free")]
-    OutOfMemory { required: u64, available: u64 },
-    /// A range that is not inside one live allocation.
-    #[error("{0}")]
-    Invalid(String),
+/// Why a launch did not complete.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum LaunchError {
+    /// It broke a limit of the chip or of the kernel; nothing ran.
+    #[error("kernel {kernel}: {message}")]
+    Invalid {
+        /// The kernel's name.
+        kernel: String,
+        /// What was required, what was given.
+        message: String,
+    },
+    /// It was stopped; memory keeps what was written until then.
+    #[error(transparent)]
+    Fault(Box<Fault>),
 }
 
-/// The device's global memory.
-pub struct Memory {}
-
-#[expect(unused_variables, reason = "signatures agreed on, bodies follow")]
-impl Memory {
-    /// Allocates uninitialised memory aligned to 256 bytes; `label` names it in faults.
-    pub fn allocate(&mut self, bytes: u64, label: &str) -> Result<u64, MemoryError> {
-        unimplemented!()
-    }
-    /// Frees an allocation; later accesses are use-after-free.
-    pub fn free(&mut self, address: u64) -> Result<(), MemoryError> {
-        unimplemented!()
-    }
-    /// Copies in.
-    pub fn write(&mut self, address: u64, data: &[u8]) -> Result<(), MemoryError> {
-        unimplemented!()
-    }
-    /// Copies out; uninitialised bytes read as written last or as an arbitrary value.
-    pub fn read(&self, address: u64, data: &mut [u8]) -> Result<(), MemoryError> {
-        unimplemented!()
-    }
-    /// Sets every byte.
-    pub fn fill(&mut self, address: u64, bytes: u64, value: u8) -> Result<(), MemoryError> {
-        unimplemented!()
-    }
-    /// Bytes still free.
-    pub fn free_bytes(&self) -> u64 {
-        unimplemented!()
-    }
-}
-
-#[expect(unused_variables, reason = "signatures agreed on, bodies follow")]
 impl Simulator {
     /// A device without modules or allocations.
     pub fn new(chip: Chip, options: Options) -> Self {
-        Self { chip, options }
+        Self {
+            memory: Memory::new(chip.memory_bytes.min(MEMORY_LIMIT), options.checks),
+            system: MemorySystem::new(&chip),
+            modules: Vec::new(),
+            launches: 0,
+            cycles: 0,
+            chip,
+            options,
+        }
     }
+
     /// The chip times are modelled for.
     pub fn chip(&self) -> &Chip {
         &self.chip
     }
+
     /// Parses PTX and allocates its module-scope variables.
-    pub fn load(&mut self, ptx: &str) -> Result<ModuleId, LoadError> {
-        unimplemented!()
+    ///
+    /// # Errors
+    /// Everything in the text that is malformed or not supported, and variables that do not fit.
+    pub fn load(&mut self, text: &str) -> Result<ModuleId, LoadError> {
+        let mut module = ptx::load(text)?;
+        let mut addresses = Vec::with_capacity(module.variables.len());
+        for variable in &module.variables {
+            let address = self
+                .memory
+                .allocate(variable.bytes, &format!("variable {}", variable.name))
+                .map_err(|error| LoadError {
+                    problems: vec![format!("variable {}: {error}", variable.name)],
+                })?;
+            addresses.push(address);
+        }
+        for (variable, &address) in module.variables.iter().zip(&addresses) {
+            // Variables without an initialiser are zero (PTX ISA 5.4.4).
+            let mut bytes = variable.initial.clone();
+            bytes.resize(variable.bytes as usize, 0);
+            for &(position, target, offset) in &variable.relocations {
+                let value = addresses[target as usize].wrapping_add_signed(offset);
+                bytes[position as usize..position as usize + 8]
+                    .copy_from_slice(&value.to_le_bytes());
+            }
+            self.memory
+                .write(address, &bytes)
+                .expect("the variable was just allocated");
+        }
+        for program in &mut module.programs {
+            for &(constant, variable, offset) in &program.relocations {
+                let value = addresses[variable as usize].wrapping_add_signed(offset);
+                program.constants[constant as usize].fill(value);
+            }
+        }
+        self.modules.push(module.programs);
+        Ok(ModuleId(self.modules.len() as u32 - 1))
     }
+
     /// A module's entry.
     pub fn program(&self, module: ModuleId, kernel: &str) -> Option<&Program> {
-        unimplemented!()
+        self.modules[module.0 as usize]
+            .iter()
+            .find(|program| program.name == kernel)
     }
+
     /// Names of a module's entries.
     pub fn kernels(&self, module: ModuleId) -> Vec<&str> {
-        unimplemented!()
+        self.modules[module.0 as usize]
+            .iter()
+            .map(|program| program.name.as_str())
+            .collect()
     }
+
     /// Global memory.
     pub fn memory(&mut self) -> &mut Memory {
-        unimplemented!()
+        &mut self.memory
     }
+
     /// Resident blocks per SM, after the chip's limits and the program's modelled registers.
     pub fn blocks_per_sm(&self, program: &Program, threads: u32, dynamic_shared_bytes: u32) -> u32 {
-        unimplemented!()
+        occupancy::blocks_per_sm(
+            &self.chip.limits,
+            threads,
+            program.registers_per_thread,
+            program.shared_bytes,
+            dynamic_shared_bytes,
+        )
+        .blocks
     }
-    /// Runs a launch to its end.
-    pub fn launch(&mut self, module: ModuleId, launch: &Launch) -> Result<Report, Fault> {
-        unimplemented!()
-    }
+
     /// Forgets what the modelled L2 holds.
     pub fn flush_l2(&mut self) {
-        unimplemented!()
+        self.system.flush();
     }
+
+    /// Runs a launch to its end.
+    ///
+    /// # Errors
+    /// [`LaunchError::Invalid`] before anything runs, or the fault that stopped it.
+    pub fn launch(&mut self, module: ModuleId, launch: &Launch) -> Result<Report, LaunchError> {
+        let invalid = |message: String| LaunchError::Invalid {
+            kernel: launch.kernel.to_owned(),
+            message,
+        };
+        let Some(program) = self.modules[module.0 as usize]
+            .iter()
+            .find(|program| program.name == launch.kernel)
+        else {
+            return Err(invalid("the module has no such entry".to_owned()));
+        };
+        check(program, launch, &self.chip).map_err(invalid)?;
+        let threads = launch.block.iter().product();
+        let blocks_per_sm = self.blocks_per_sm(program, threads, launch.dynamic_shared_bytes);
+        if blocks_per_sm == 0 {
+            return Err(invalid(format!(
+                "a block of {threads} threads with {} registers each and {} bytes of shared \
+                 memory does not fit on an SM of {}",
+                program.registers_per_thread,
+                program.shared_bytes + launch.dynamic_shared_bytes,
+                self.chip.product
+            )));
+        }
+        let context = LaunchContext {
+            program,
+            grid: launch.grid,
+            block: launch.block,
+            dynamic_shared_bytes: launch.dynamic_shared_bytes,
+            shared_bytes: shared_bytes(program, launch.dynamic_shared_bytes),
+            parameters: launch.parameters,
+            checks: self.options.checks,
+            grid_id: self.launches,
+            sms: self.chip.sms,
+            max_warps_per_sm: self.chip.limits.max_warps_per_sm,
+            threads,
+            thread_indices: thread_indices(launch.block, threads.div_ceil(32)),
+            clock_start: self.cycles,
+            timer_start: self.cycles as f64 / self.chip.clock_ghz,
+            clock_ghz: self.chip.clock_ghz,
+        };
+        let places = u64::from(blocks_per_sm) * u64::from(self.chip.sms);
+        if launch.cooperative && context.blocks() > places {
+            return Err(invalid(format!(
+                "a cooperative launch needs all {} blocks resident at once; {} has room for \
+                 {places} ({blocks_per_sm} on each of {} SMs): use at most that many blocks",
+                context.blocks(),
+                self.chip.product,
+                self.chip.sms
+            )));
+        }
+        let (memory, system) = (&mut self.memory, &mut self.system);
+        let ran = if self.options.timing {
+            timed::run(&context, &self.chip, blocks_per_sm, memory, system)
+        } else {
+            untimed::run(&context, &self.chip, blocks_per_sm, memory)
+        }
+        .map_err(LaunchError::Fault)?;
+        self.launches += 1;
+        self.cycles += if self.options.timing {
+            ran.cycles
+        } else {
+            ran.warp_instructions
+        };
+        let timed = self.options.timing;
+        Ok(Report {
+            nanoseconds: timed.then(|| ran.cycles as f64 / self.chip.clock_ghz),
+            warp_instructions: ran.warp_instructions,
+        })
+    }
+}
+
+/// Static and dynamic shared memory of a block in bytes.
+fn shared_bytes(program: &Program, dynamic: u32) -> u32 {
+    if dynamic == 0 {
+        program.shared_bytes
+    } else {
+        program.shared_bytes.next_multiple_of(16) + dynamic
+    }
+}
+
+/// Checks a launch against the limits of the chip and the kernel.
+fn check(program: &Program, launch: &Launch, chip: &Chip) -> Result<(), String> {
+    let limits = &chip.limits;
+    for (what, extents, most) in [
+        ("grid", launch.grid, [i32::MAX as u32, 65535, 65535]),
+        ("block", launch.block, [1024, 1024, 64]),
+    ] {
+        for (axis, (extent, most)) in ["x", "y", "z"].iter().zip(extents.into_iter().zip(most)) {
+            if extent == 0 || extent > most {
+                return Err(format!(
+                    "{what} {axis} is {extent}: 1 to {most} is required"
+                ));
+            }
+        }
+    }
+    let threads: u64 = launch
+        .block
+        .iter()
+        .map(|&extent| u64::from(extent))
+        .product();
+    let most = limits.max_threads_per_block;
+    if threads > u64::from(most) {
+        return Err(format!(
+            "{threads} threads per block: at most {most} are possible"
+        ));
+    }
+    if let Some(required) = program.required_block
+        && required != launch.block
+    {
+        return Err(format!(
+            "the kernel requires blocks of {required:?} threads, not {:?}",
+            launch.block
+        ));
+    }
+    if let Some(bound) = program.max_block {
+        let bound: u32 = bound.iter().product();
+        if threads > u64::from(bound) {
+            return Err(format!(
+                "{threads} threads per block: the kernel was built for {bound}"
+            ));
+        }
+    }
+    let shared = u64::from(program.shared_bytes) + u64::from(launch.dynamic_shared_bytes);
+    if shared > u64::from(limits.shared_per_block_optin) {
+        return Err(format!(
+            "{shared} bytes of shared memory per block: at most {} are possible",
+            limits.shared_per_block_optin
+        ));
+    }
+    let wanted = program.parameter_bytes as usize;
+    if launch.parameters.len() != wanted || wanted > PARAMETER_LIMIT {
+        return Err(format!(
+            "{} bytes of arguments were given and {wanted} are required (at most {PARAMETER_LIMIT})",
+            launch.parameters.len()
+        ));
+    }
+    Ok(())
 }

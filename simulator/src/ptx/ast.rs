@@ -58,6 +58,70 @@ pub enum Type {
     Predicate,
 }
 
+impl Type {
+    /// All types, in the order of PTX ISA 5.2.
+    pub const ALL: [Self; 20] = [
+        Self::B8,
+        Self::B16,
+        Self::B32,
+        Self::B64,
+        Self::B128,
+        Self::U8,
+        Self::U16,
+        Self::U32,
+        Self::U64,
+        Self::S8,
+        Self::S16,
+        Self::S32,
+        Self::S64,
+        Self::F16,
+        Self::F16x2,
+        Self::Bf16,
+        Self::Bf16x2,
+        Self::F32,
+        Self::F64,
+        Self::Predicate,
+    ];
+
+    /// As written in PTX, without the dot.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::B8 => "b8",
+            Self::B16 => "b16",
+            Self::B32 => "b32",
+            Self::B64 => "b64",
+            Self::B128 => "b128",
+            Self::U8 => "u8",
+            Self::U16 => "u16",
+            Self::U32 => "u32",
+            Self::U64 => "u64",
+            Self::S8 => "s8",
+            Self::S16 => "s16",
+            Self::S32 => "s32",
+            Self::S64 => "s64",
+            Self::F16 => "f16",
+            Self::F16x2 => "f16x2",
+            Self::Bf16 => "bf16",
+            Self::Bf16x2 => "bf16x2",
+            Self::F32 => "f32",
+            Self::F64 => "f64",
+            Self::Predicate => "pred",
+        }
+    }
+
+    /// Width in bits; 0 for a predicate, which has none.
+    pub fn bits(self) -> u64 {
+        match self {
+            Self::Predicate => 0,
+            Self::B8 | Self::U8 | Self::S8 => 8,
+            Self::B16 | Self::U16 | Self::S16 | Self::F16 | Self::Bf16 => 16,
+            Self::B32 | Self::U32 | Self::S32 | Self::F16x2 | Self::Bf16x2 | Self::F32 => 32,
+            Self::B64 | Self::U64 | Self::S64 | Self::F64 => 64,
+            Self::B128 => 128,
+        }
+    }
+}
+
 /// A declared variable outside the register space.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Variable {

@@ -1,1 +1,17 @@
 //! When things happen: modelled times for a chip.
+//!
+//! Three parts, called by the executor in order of time: [`Dispatcher`] says which SM takes the
+//! next block and when, [`SmClock`] which warp of an SM issues next and when, [`MemorySystem`]
+//! when a global access is done. All times are whole SM cycles since the launch began, and the
+//! same calls always give the same times.
+
+mod dispatcher;
+mod l2;
+mod memory;
+mod pipes;
+mod server;
+mod sm;
+
+pub use dispatcher::Dispatcher;
+pub use memory::{AccessKind, MemorySystem};
+pub use sm::SmClock;

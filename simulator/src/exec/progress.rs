@@ -1,0 +1,84 @@
+//! Notices a launch that can never end: warps that run and change nothing.
+
+use super::{access::AccessLog, block::Block, launch::LaunchContext};
+use crate::fault::{Fault, FaultKind};
+
+/// Warp instructions without a change to memory, a barrier's release or an exit after which a
+/// launch counts as stuck. A loop that only computes in registers for longer would be stopped too.
+const LIMIT: u64 = 50_000_000;
+
+/// Blocks named in the message.
+const NAMED: usize = 8;
+
+/// Counts instructions since something changed.
+pub(crate) struct Progress {
+    since: u64,
+    started: u64,
+}
+
+impl Progress {
+    pub(crate) fn new() -> Self {
+        Self {
+            since: 0,
+            started: 0,
+        }
+    }
+
+    /// Blocks `0..started` have become resident.
+    pub(crate) fn blocks_started(&mut self, started: u64) {
+        self.started = started;
+    }
+
+    /// To be asked after each instruction.
+    #[inline]
+    pub(crate) fn stalled(&mut self, log: &mut AccessLog) -> bool {
+        if std::mem::take(&mut log.progress) {
+            self.since = 0;
+        } else {
+            self.since += 1;
+        }
+        self.since >= LIMIT
+    }
+
+    /// The deadlock, with the blocks that spin and those that never started.
+    pub(crate) fn fault<'a>(
+        &self,
+        running: impl Iterator<Item = &'a Block>,
+        launch: &LaunchContext,
+    ) -> Box<Fault> {
+        let mut blocks: Vec<&Block> = running.filter(|block| !block.finished()).collect();
+        blocks.sort_by_key(|block| (block.index[2], block.index[1], block.index[0]));
+        let mut fault = blocks.first().map_or_else(
+            || unreachable!("instructions run in some block"),
+            |block| block.whereabouts(launch),
+        );
+        let named: Vec<String> = blocks
+            .iter()
+            .take(NAMED)
+            .map(|block| format!("{:?}", block.index))
+            .collect();
+        let more = if blocks.len() > NAMED { ", …" } else { "" };
+        let never = launch.blocks() - self.started.max(blocks.len() as u64);
+        let waiting = match never {
+            0 => "every block of the grid has started".to_owned(),
+            1 => format!(
+                "block {:?} never started",
+                launch.block_index(launch.blocks() - 1)
+            ),
+            _ => format!(
+                "blocks {:?} to {:?} ({never}) never started: no SM has room for them",
+                launch.block_index(launch.blocks() - never),
+                launch.block_index(launch.blocks() - 1)
+            ),
+        };
+        fault.kind = FaultKind::Deadlock {
+            detail: format!(
+                "nothing changed in memory over {LIMIT} warp instructions; {} resident blocks \
+                 spin ({}{more}); {waiting}",
+                blocks.len(),
+                named.join(", ")
+            ),
+        };
+        Box::new(fault)
+    }
+}

@@ -1,0 +1,263 @@
+//! One SM: which warp issues next, and when.
+
+use super::pipes::{self, NO_PIPE, PIPES};
+use crate::{
+    chip::{Chip, Latencies},
+    isa::Class,
+    program::{Action, Instruction, Operand, Space},
+};
+
+/// Time of a warp that cannot issue.
+const NEVER: u64 = u64::MAX;
+
+/// The warps of one SM: scoreboard, schedulers and pipes.
+///
+/// Warp `slot` belongs to scheduler `slot % schedulers`. A scheduler issues one instruction per
+/// cycle, of the oldest warp among those that can issue first. A warp issues in order; an
+/// instruction waits until the registers it reads and writes are no longer pending and until its
+/// pipe is free.
+pub struct SmClock {
+    schedulers: Vec<Scheduler>,
+    /// Scheduler of a slot and position in it.
+    places: Vec<(u8, u8)>,
+    /// When each register's value is there, by slot and register.
+    scoreboard: Vec<Vec<u64>>,
+    /// Cycles an instruction keeps its pipe busy.
+    intervals: [u32; PIPES],
+    /// Cycles until a result can be used, by class.
+    results: [u32; PIPES],
+    latency: Latencies,
+    /// Cycles between the starts of two warps.
+    warp_start: u64,
+    /// When the next warp can start.
+    next_start: u64,
+    /// Warps started: their age.
+    started: u64,
+}
+
+struct Scheduler {
+    warps: Vec<Warp>,
+    /// When each pipe takes its next instruction.
+    pipes: [u64; PIPES],
+    /// When the scheduler can issue again.
+    free: u64,
+    /// Cached: the warp that issues next. Its time is `NEVER` if there is none.
+    best: Candidate,
+}
+
+#[derive(Clone, Copy)]
+struct Warp {
+    /// Earliest cycle its next instruction can issue, pipes apart.
+    ready: u64,
+    /// Counts up with each start: the oldest warp has the lowest.
+    age: u64,
+    /// Where it waits at a barrier, `ready` is what it was before.
+    waiting: bool,
+    pipe: u8,
+    slot: u16,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Candidate {
+    cycle: u64,
+    age: u64,
+    slot: u16,
+}
+
+const NOBODY: Candidate = Candidate { cycle: NEVER, age: NEVER, slot: 0 };
+
+impl SmClock {
+    /// An SM without warps, at cycle 0.
+    pub fn new(chip: &Chip) -> Self {
+        let count = chip.schedulers as usize;
+        let slots = chip.limits.max_warps_per_sm as usize;
+        let latency = chip.latency;
+        let mut results = [0; PIPES];
+        for (class, cycles) in [
+            (Class::Integer, latency.integer),
+            (Class::IntegerMultiply, latency.integer_multiply),
+            (Class::Float32, latency.float32),
+            (Class::Float64, latency.float64),
+            (Class::Special, latency.special),
+            (Class::Convert, latency.convert),
+            (Class::Memory, latency.shared),
+            (Class::Control, latency.control),
+            (Class::Barrier, latency.barrier),
+            (Class::Warp, latency.shuffle),
+        ] {
+            results[class as usize] = cycles;
+        }
+        let scheduler = |first: usize| Scheduler {
+            warps: (first..slots)
+                .step_by(count)
+                .map(|slot| Warp {
+                    ready: NEVER,
+                    age: NEVER,
+                    waiting: false,
+                    pipe: NO_PIPE,
+                    slot: slot as u16,
+                })
+                .collect(),
+            pipes: [0; PIPES],
+            free: 0,
+            best: NOBODY,
+        };
+        Self {
+            schedulers: (0..count).map(scheduler).collect(),
+            places: (0..slots).map(|slot| ((slot % count) as u8, (slot / count) as u8)).collect(),
+            scoreboard: vec![Vec::new(); slots],
+            intervals: pipes::intervals(chip.compute_capability, chip.schedulers),
+            results,
+            latency,
+            warp_start: chip.warp_start.into(),
+            next_start: 0,
+            started: 0,
+        }
+    }
+
+    /// Starts a warp of a block that was dispatched at cycle `at`, in `slot` (below
+    /// [`max_warps_per_sm`](crate::chip::Limits::max_warps_per_sm)), with `registers` registers
+    /// per lane. Warps of one SM start one after the other. Returns the cycle of its start.
+    pub fn start_warp(&mut self, slot: usize, at: u64, registers: u32) -> u64 {
+        let start = at.max(self.next_start);
+        self.next_start = start + self.warp_start;
+        let scoreboard = &mut self.scoreboard[slot];
+        scoreboard.clear();
+        scoreboard.resize(registers as usize, 0);
+        let (scheduler, position) = self.places[slot];
+        let scheduler = &mut self.schedulers[scheduler as usize];
+        scheduler.warps[position as usize] = Warp {
+            ready: start,
+            age: self.started,
+            waiting: false,
+            pipe: NO_PIPE,
+            slot: slot as u16,
+        };
+        self.started += 1;
+        scheduler.choose();
+        start
+    }
+
+    /// The warp in `slot` has exited.
+    pub fn stop_warp(&mut self, slot: usize) {
+        self.change(slot, |warp| {
+            warp.ready = NEVER;
+            warp.waiting = false;
+        });
+    }
+
+    /// The warp in `slot` waits (at a barrier): it does not issue until [`resume`](Self::resume).
+    pub fn wait(&mut self, slot: usize) {
+        self.change(slot, |warp| warp.waiting = true);
+    }
+
+    /// The warp in `slot` goes on, at `at` or when its next instruction can issue.
+    pub fn resume(&mut self, slot: usize, at: u64) {
+        self.change(slot, |warp| {
+            warp.waiting = false;
+            warp.ready = warp.ready.max(at);
+        });
+    }
+
+    /// The warp that issues next: cycle and slot. `None` if no warp can issue.
+    #[inline]
+    pub fn next(&self) -> Option<(u64, usize)> {
+        let best = self.schedulers.iter().map(|scheduler| scheduler.best).min()?;
+        (best.cycle != NEVER).then_some((best.cycle, usize::from(best.slot)))
+    }
+
+    /// The warp in `slot` issued `instruction` at `cycle`, and will issue `next` next.
+    ///
+    /// `data_ready` is when a memory action's data are there ([`MemorySystem::access`], or
+    /// [`shared_ready`](Self::shared_ready)); without it, parameters and constants take the
+    /// parameter latency and anything else the shared latency.
+    ///
+    /// [`MemorySystem::access`]: super::MemorySystem::access
+    pub fn issue(
+        &mut self,
+        slot: usize,
+        cycle: u64,
+        instruction: &Instruction,
+        data_ready: Option<u64>,
+        next: &Instruction,
+    ) {
+        let pipe = pipes::pipe(instruction);
+        let class = instruction.opcode.class;
+        let ready = data_ready.unwrap_or_else(|| {
+            let latency = match instruction.action {
+                Action::Load(access)
+                    if matches!(access.space, Space::Parameter | Space::Constant) =>
+                {
+                    self.latency.parameter
+                }
+                _ => self.results[class as usize],
+            };
+            cycle + u64::from(latency)
+        });
+        let scoreboard = &mut self.scoreboard[slot];
+        for destination in &instruction.destinations {
+            if let Operand::Register(register) = destination {
+                scoreboard[*register as usize] = ready;
+            }
+        }
+        // After a branch the instructions of its target have to be fetched.
+        let mut issue = match class {
+            Class::Control => cycle + u64::from(self.latency.control),
+            _ => cycle + 1,
+        };
+        for operand in next.sources.iter().chain(&next.destinations) {
+            if let Operand::Register(register) = operand {
+                issue = issue.max(scoreboard[*register as usize]);
+            }
+        }
+        if let Some(guard) = next.guard {
+            issue = issue.max(scoreboard[guard.register as usize]);
+        }
+        let busy = u64::from(self.intervals[usize::from(pipe)]) * pipes::passes(instruction);
+        let (scheduler, position) = self.places[slot];
+        let scheduler = &mut self.schedulers[scheduler as usize];
+        scheduler.pipes[usize::from(pipe)] = cycle + busy;
+        scheduler.free = cycle + 1;
+        let warp = &mut scheduler.warps[position as usize];
+        warp.ready = issue;
+        warp.pipe = pipes::pipe(next);
+        scheduler.choose();
+    }
+
+    /// When a shared memory access issued at `cycle` is done, if the fullest bank has to serve
+    /// `ways` different words of it (1: no conflict).
+    pub fn shared_ready(&self, cycle: u64, ways: u32) -> u64 {
+        // Each further way takes one more pass over the banks.
+        cycle + u64::from(self.latency.shared) + 2 * u64::from(ways.saturating_sub(1))
+    }
+
+    fn change(&mut self, slot: usize, change: impl FnOnce(&mut Warp)) {
+        let (scheduler, position) = self.places[slot];
+        let scheduler = &mut self.schedulers[scheduler as usize];
+        change(&mut scheduler.warps[position as usize]);
+        scheduler.choose();
+    }
+}
+
+impl Scheduler {
+    /// Finds the warp that issues next.
+    #[inline]
+    fn choose(&mut self) {
+        let mut best = NOBODY;
+        for warp in &self.warps {
+            if warp.waiting || warp.ready == NEVER {
+                continue;
+            }
+            let pipe = self.pipes[usize::from(warp.pipe)];
+            let candidate = Candidate {
+                cycle: warp.ready.max(pipe).max(self.free),
+                age: warp.age,
+                slot: warp.slot,
+            };
+            if (candidate.cycle, candidate.age) < (best.cycle, best.age) {
+                best = candidate;
+            }
+        }
+        self.best = best;
+    }
+}
