@@ -5,6 +5,7 @@ use crate::{
     exec::{
         launch::{LaunchContext, thread_indices},
         memory::Memory,
+        passed::Sites,
         timed, untimed,
     },
     fault::Fault,
@@ -26,7 +27,7 @@ pub struct Simulator {
     options: Options,
     memory: Memory,
     system: MemorySystem,
-    modules: Vec<Vec<Program>>,
+    modules: Vec<Vec<(Program, Sites)>>,
     launches: u64,
     /// `%clock64` and `%globaltimer` go on from launch to launch.
     cycles: u64,
@@ -158,22 +159,31 @@ impl Simulator {
                 program.constants[constant as usize].fill(value);
             }
         }
-        self.modules.push(module.programs);
+        let with_sites = |program: Program| {
+            let sites = Sites::of(&program);
+            (program, sites)
+        };
+        self.modules
+            .push(module.programs.into_iter().map(with_sites).collect());
         Ok(ModuleId(self.modules.len() as u32 - 1))
     }
 
     /// A module's entry.
     pub fn program(&self, module: ModuleId, kernel: &str) -> Option<&Program> {
+        self.entry(module, kernel).map(|(program, _)| program)
+    }
+
+    fn entry(&self, module: ModuleId, kernel: &str) -> Option<&(Program, Sites)> {
         self.modules[module.0 as usize]
             .iter()
-            .find(|program| program.name == kernel)
+            .find(|(program, _)| program.name == kernel)
     }
 
     /// Names of a module's entries.
     pub fn kernels(&self, module: ModuleId) -> Vec<&str> {
         self.modules[module.0 as usize]
             .iter()
-            .map(|program| program.name.as_str())
+            .map(|(program, _)| program.name.as_str())
             .collect()
     }
 
@@ -208,9 +218,9 @@ impl Simulator {
             kernel: launch.kernel.to_owned(),
             message,
         };
-        let Some(program) = self.modules[module.0 as usize]
+        let Some((program, sites)) = self.modules[module.0 as usize]
             .iter()
-            .find(|program| program.name == launch.kernel)
+            .find(|(program, _)| program.name == launch.kernel)
         else {
             return Err(invalid("the module has no such entry".to_owned()));
         };
@@ -228,6 +238,7 @@ impl Simulator {
         }
         let context = LaunchContext {
             program,
+            sites,
             grid: launch.grid,
             block: launch.block,
             dynamic_shared_bytes: launch.dynamic_shared_bytes,

@@ -48,14 +48,14 @@ pub static H200: Chip = Chip {
     schedulers: 4,               // whitepaper
     block_dispatch_per_ns: 1.66, // measured
     launch_latency_ns: 500.0,    // measured: an empty kernel in a graph takes 550 ns
-    block_turnaround: 300,       // fitted
-    warp_start: 2,               // fitted
+    block_turnaround: 100,       // fitted
+    warp_start: 4,               // fitted
     l2_bytes: 60 << 20,          // as the driver reports it
     memory_bytes: 143_156 << 20, // as the driver reports it: 141 GB of stacks and more
     memory_gb_per_s: 4800.0,     // data sheet
     memory_efficiency: 0.965,    // measured: 4.63 of 4.8 TB/s, reading or writing
     memory_turnaround: 0.17,     // fitted: 4384 GB/s at two reads per write, 4201 at one
-    memory_loaded_wait: 400,     // fitted
+    memory_loaded_wait: 390,     // fitted
     l2_gb_per_s: 7000.0,         // estimate
     latency: Latencies {
         shared: 29,  // [luo]
@@ -88,14 +88,14 @@ pub static A100: Chip = Chip {
     schedulers: 4,              // whitepaper
     block_dispatch_per_ns: 1.2, // estimate: the H200's at this clock
     launch_latency_ns: 700.0,   // estimate: the H200's at this clock
-    block_turnaround: 300,      // estimate: the H200's
-    warp_start: 2,              // estimate: the H200's
+    block_turnaround: 100,      // estimate: the H200's
+    warp_start: 4,              // estimate: the H200's
     l2_bytes: 40 << 20,         // whitepaper
     memory_bytes: 40 << 30,     // data sheet
     memory_gb_per_s: 1555.0,    // data sheet
     memory_efficiency: 0.92,    // estimate
     memory_turnaround: 0.17,    // estimate: the H200's
-    memory_loaded_wait: 400,    // estimate: the H200's
+    memory_loaded_wait: 390,    // estimate: the H200's
     l2_gb_per_s: 4500.0,        // estimate; the whitepaper's 5120 bytes per clock are 7219
     latency: Latencies {
         shared: 29,  // [luo]

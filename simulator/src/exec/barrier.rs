@@ -2,7 +2,7 @@
 
 use super::{
     Stopped, lanes,
-    launch::Place,
+    launch::{LaunchContext, Place},
     stop,
     warp::{State, Warp},
 };
@@ -122,6 +122,41 @@ impl Barrier {
                 here == warp.live
             }),
         }
+    }
+
+    /// Reports threads that went past a barrier which the waiting threads are about to leave.
+    pub(crate) fn check_passed(
+        name: usize,
+        warps: &[Warp],
+        launch: &LaunchContext,
+    ) -> Result<(), Stopped> {
+        let waiting = warps
+            .iter()
+            .flat_map(|warp| warp.splits.iter().map(move |s| (warp, s)));
+        for (waiter, split) in waiting.filter(|(_, s)| s.state == State::Barrier(name as u8)) {
+            let Some((site, found)) = launch.sites.at(split.pc) else {
+                continue;
+            };
+            let reached = lanes(split.mask)
+                .map(|lane| waiter.passes[site][lane])
+                .min();
+            for warp in warps {
+                let ahead = (0..WARP_SIZE).find(|&lane| Some(warp.passes[site][lane]) > reached);
+                if let Some(lane) = ahead {
+                    let line = |pc: u32| launch.program.instructions[pc as usize].line;
+                    let detail = format!(
+                        "thread {:?} went around it to PTX line {} while thread {:?} waits at \
+                         PTX line {}",
+                        launch.thread_index(warp.index, lane as u32),
+                        line(found.join),
+                        launch.thread_index(waiter.index, split.mask.trailing_zeros()),
+                        line(found.barrier)
+                    );
+                    return Err(stop(u32::MAX, FaultKind::DivergentBarrier { detail }));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Lets everyone go; gives the indices of the warps that waited.

@@ -94,13 +94,7 @@ impl Block {
         self.shared.reset(launch.shared_bytes as usize);
         self.warps.resize_with(warps, || Warp::new(launch.checks));
         for (index, warp) in self.warps.iter_mut().enumerate() {
-            let program = launch.program;
-            warp.start(
-                index as u32,
-                launch.threads,
-                program.registers,
-                program.local_bytes,
-            );
+            warp.start(index as u32, launch);
         }
         self.barriers = Default::default();
         self.waiting = false;
@@ -171,6 +165,7 @@ impl Block {
             self.waiting = false;
             for name in 0..BARRIERS {
                 if self.barriers[name].complete(name, &self.warps) {
+                    Barrier::check_passed(name, &self.warps, launch)?;
                     let barrier = &mut self.barriers[name];
                     barrier.release(name, &mut self.warps, &place, &mut self.released);
                     place.log.progress = true;

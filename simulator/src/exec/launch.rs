@@ -1,11 +1,13 @@
 //! One launch: what stays the same for all of it, and where in it an instruction runs.
 
-use super::{access::AccessLog, bytes::Bytes, memory::Memory};
+use super::{access::AccessLog, bytes::Bytes, memory::Memory, passed::Sites};
 use crate::program::{Lanes, Program, WARP_SIZE};
 
 /// What all threads of a launch share.
 pub(crate) struct LaunchContext<'a> {
     pub(crate) program: &'a Program,
+    /// Where threads can go past a barrier.
+    pub(crate) sites: &'a Sites,
     pub(crate) grid: [u32; 3],
     pub(crate) block: [u32; 3],
     pub(crate) dynamic_shared_bytes: u32,

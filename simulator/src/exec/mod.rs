@@ -9,6 +9,7 @@ mod collective;
 pub(crate) mod launch;
 mod lookup;
 pub(crate) mod memory;
+pub(crate) mod passed;
 mod progress;
 mod special;
 pub(crate) mod timed;

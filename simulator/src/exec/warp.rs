@@ -8,7 +8,14 @@
 
 use arrayvec::ArrayVec;
 
-use super::{Stopped, bytes::Bytes, collective, lanes, launch::Place, special, stop};
+use super::{
+    Stopped,
+    bytes::Bytes,
+    collective, lanes,
+    launch::{LaunchContext, Place},
+    passed::Passes,
+    special, stop,
+};
 use crate::{
     fault::FaultKind,
     program::{Action, Compute, Guard, Instruction, Lanes, Operand, WARP_SIZE},
@@ -68,6 +75,8 @@ pub(crate) struct Warp {
     registers: Vec<Lanes>,
     /// Which lanes of each register have been written.
     written: Vec<u32>,
+    /// How often each lane went past each barrier that can be passed by.
+    pub(crate) passes: Passes,
     /// The lanes' local frames, one after the other.
     pub(crate) local: Bytes,
 }
@@ -81,22 +90,27 @@ impl Warp {
             current: 0,
             registers: Vec::new(),
             written: Vec::new(),
+            passes: Passes::new(),
             local: Bytes::new(0, tracked),
         }
     }
 
-    /// Makes it the `index`-th warp of a block of so many threads, at the first instruction.
-    pub(crate) fn start(&mut self, index: u32, threads: u32, registers: u32, local_bytes: u32) {
-        let here = (threads - index * WARP_SIZE as u32).min(WARP_SIZE as u32);
+    /// Makes it the `index`-th warp of a block, at the first instruction.
+    pub(crate) fn start(&mut self, index: u32, launch: &LaunchContext) {
+        let here = (launch.threads - index * WARP_SIZE as u32).min(WARP_SIZE as u32);
         self.index = index;
         self.live = u32::MAX >> (WARP_SIZE as u32 - here);
         self.splits.clear();
         self.splits.push(Split::at(0, self.live));
         self.current = 0;
-        self.registers.resize(registers as usize, [0; WARP_SIZE]);
+        let registers = launch.program.registers as usize;
+        self.registers.resize(registers, [0; WARP_SIZE]);
         self.written.clear();
-        self.written.resize(registers as usize, 0);
-        self.local.reset(local_bytes as usize * WARP_SIZE);
+        self.written.resize(registers, 0);
+        self.passes.clear();
+        self.passes.resize(launch.sites.sites.len(), [0; WARP_SIZE]);
+        self.local
+            .reset(launch.program.local_bytes as usize * WARP_SIZE);
     }
 
     /// The instruction that runs next.
@@ -118,6 +132,7 @@ impl Warp {
         let launch = place.launch;
         let Split { pc, mask: here, .. } = self.splits[self.current];
         let instruction = &launch.program.instructions[pc as usize];
+        launch.sites.count(pc, here, &mut self.passes);
         let mask = match instruction.guard {
             None => here,
             Some(guard) => self.guarded(guard, here, place)?,

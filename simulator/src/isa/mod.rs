@@ -1,16 +1,38 @@
 //! The instruction table: an opcode is declared once, in one row; the parser's lowering, the
 //! executor, the coverage list and the fixtures' test all follow from it.
 
+mod barrier;
+mod bits;
+mod compare;
+mod control;
+mod convert;
+mod dot_product;
+mod exact;
+mod extended;
+mod float32;
+mod float64;
+mod half;
+mod integer;
+mod lanes;
+mod logic;
+mod memory;
+mod modifiers;
+mod moves;
+mod special;
+mod warp;
+
 use crate::program::Action;
 
-/// One row: everything the simulator knows about an opcode.
+/// One row: everything the simulator knows about an opcode in one type family. A name may have
+/// several rows, for example `add` on integers and on single precision: their resources differ.
 pub struct Opcode {
     /// First part of the mnemonic.
     pub name: &'static str,
     /// Execution resource, for the timing model.
     pub class: Class,
     /// Interprets the modifiers. An error says what is not supported, for example
-    /// "rounding `.rm` of `add.f32`"; line and text are added by the caller.
+    /// "rounding `.rm` of `add.f32`"; line and text are added by the caller. An empty error says that the type belongs to
+    /// another row of this name.
     pub decode: fn(&[&str]) -> Result<Decoded, String>,
 }
 
@@ -24,7 +46,8 @@ impl std::fmt::Debug for Opcode {
 pub struct Decoded {
     /// What to do; branch and call targets are filled in by the lowering.
     pub action: Action,
-    /// What each operand is, in order. Trailing `Optional…` roles may be absent.
+    /// What each operand is, in order. `Optional…` and `Ignored` roles may be absent, also in the
+    /// middle: with fewer operands than roles, the last ones of these stay empty.
     pub roles: &'static [Role],
     /// Type of immediates: how a decimal float literal is converted.
     pub immediate: Immediate,
@@ -49,7 +72,7 @@ pub enum Role {
     Address,
     /// A label.
     Label,
-    /// Present in the text and ignored (cache policy operands and the like).
+    /// Ignored, and may be absent (cache policy operands and the like).
     Ignored,
     /// The carry flag as a hidden extra source (`addc`); takes no operand of the text.
     CarryIn,
@@ -93,6 +116,36 @@ pub enum Class {
 
 /// All rows. Each file of this folder holds the rows of one chapter of the PTX ISA.
 pub fn opcodes() -> impl Iterator<Item = &'static Opcode> {
-    let chapters: &[&'static [Opcode]] = &[];
-    chapters.iter().flat_map(|rows| rows.iter())
+    let chapters: [&'static [Opcode]; 16] = [
+        integer::ROWS,
+        extended::ROWS,
+        dot_product::ROWS,
+        bits::ROWS,
+        logic::ROWS,
+        float32::ROWS,
+        float64::ROWS,
+        half::ROWS,
+        special::ROWS,
+        compare::ROWS,
+        convert::ROWS,
+        moves::ROWS,
+        memory::ROWS,
+        control::ROWS,
+        barrier::ROWS,
+        warp::ROWS,
+    ];
+    chapters.into_iter().flatten()
+}
+
+/// A row of the table.
+const fn row(
+    name: &'static str,
+    class: Class,
+    decode: fn(&[&str]) -> Result<Decoded, String>,
+) -> Opcode {
+    Opcode {
+        name,
+        class,
+        decode,
+    }
 }

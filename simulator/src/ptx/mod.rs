@@ -2,7 +2,9 @@
 
 pub mod ast;
 mod lexer;
+mod lower;
 mod parser;
 mod print;
 
+pub use lower::{LoadedText, load, lower};
 pub use parser::parse;

@@ -20,8 +20,9 @@ pub struct SmClock {
     schedulers: Vec<Scheduler>,
     /// Scheduler of a slot and position in it.
     places: Vec<(u8, u8)>,
-    /// When each register's value is there, by slot and register.
-    scoreboard: Vec<Vec<u64>>,
+    /// When each register's value is there: `registers` entries per slot.
+    scoreboard: Vec<u64>,
+    registers: usize,
     /// Cycles an instruction keeps its pipe busy.
     intervals: [u32; PIPES],
     /// Cycles until a result can be used, by class.
@@ -36,7 +37,11 @@ pub struct SmClock {
 }
 
 struct Scheduler {
-    warps: Vec<Warp>,
+    /// By position. Earliest cycle the warp's next instruction can issue, pipes apart; `NEVER` if
+    /// there is no warp or it waits. Apart from the rest because every issue looks at all of them.
+    ready: Box<[u64]>,
+    /// By position: the rest.
+    warps: Box<[Warp]>,
     /// When each pipe takes its next instruction.
     pipes: [u64; PIPES],
     /// When the scheduler can issue again.
@@ -47,12 +52,10 @@ struct Scheduler {
 
 #[derive(Clone, Copy)]
 struct Warp {
-    /// Earliest cycle its next instruction can issue, pipes apart.
-    ready: u64,
     /// Counts up with each start: the oldest warp has the lowest.
     age: u64,
-    /// Where it waits at a barrier, `ready` is what it was before.
-    waiting: bool,
+    /// What `ready` was before the warp began to wait, `NEVER` if it does not wait.
+    before_wait: u64,
     pipe: u8,
     slot: u16,
 }
@@ -88,12 +91,12 @@ impl SmClock {
             results[class as usize] = cycles;
         }
         let scheduler = |first: usize| Scheduler {
+            ready: (first..slots).step_by(count).map(|_| NEVER).collect(),
             warps: (first..slots)
                 .step_by(count)
                 .map(|slot| Warp {
-                    ready: NEVER,
                     age: NEVER,
-                    waiting: false,
+                    before_wait: NEVER,
                     pipe: NO_PIPE,
                     slot: slot as u16,
                 })
@@ -105,7 +108,8 @@ impl SmClock {
         Self {
             schedulers: (0..count).map(scheduler).collect(),
             places: (0..slots).map(|slot| ((slot % count) as u8, (slot / count) as u8)).collect(),
-            scoreboard: vec![Vec::new(); slots],
+            scoreboard: Vec::new(),
+            registers: 0,
             intervals: pipes::intervals(chip.compute_capability, chip.schedulers),
             results,
             latency,
@@ -121,15 +125,14 @@ impl SmClock {
     pub fn start_warp(&mut self, slot: usize, at: u64, registers: u32) -> u64 {
         let start = at.max(self.next_start);
         self.next_start = start + self.warp_start;
-        let scoreboard = &mut self.scoreboard[slot];
-        scoreboard.clear();
-        scoreboard.resize(registers as usize, 0);
+        self.reserve(registers as usize);
+        self.scoreboard[slot * self.registers..][..self.registers].fill(0);
         let (scheduler, position) = self.places[slot];
         let scheduler = &mut self.schedulers[scheduler as usize];
+        scheduler.ready[position as usize] = start;
         scheduler.warps[position as usize] = Warp {
-            ready: start,
             age: self.started,
-            waiting: false,
+            before_wait: NEVER,
             pipe: NO_PIPE,
             slot: slot as u16,
         };
@@ -138,24 +141,46 @@ impl SmClock {
         start
     }
 
+    /// Makes room for `registers` registers per warp.
+    fn reserve(&mut self, registers: usize) {
+        if registers <= self.registers {
+            return;
+        }
+        let mut scoreboard = vec![0; self.places.len() * registers];
+        if self.registers != 0 {
+            let rows = self.scoreboard.chunks(self.registers);
+            for (new, old) in scoreboard.chunks_mut(registers).zip(rows) {
+                new[..old.len()].copy_from_slice(old);
+            }
+        }
+        self.scoreboard = scoreboard;
+        self.registers = registers;
+    }
+
     /// The warp in `slot` has exited.
     pub fn stop_warp(&mut self, slot: usize) {
-        self.change(slot, |warp| {
-            warp.ready = NEVER;
-            warp.waiting = false;
+        self.change(slot, |ready, warp| {
+            *ready = NEVER;
+            warp.before_wait = NEVER;
         });
     }
 
     /// The warp in `slot` waits (at a barrier): it does not issue until [`resume`](Self::resume).
     pub fn wait(&mut self, slot: usize) {
-        self.change(slot, |warp| warp.waiting = true);
+        self.change(slot, |ready, warp| {
+            if *ready != NEVER {
+                warp.before_wait = std::mem::replace(ready, NEVER);
+            }
+        });
     }
 
-    /// The warp in `slot` goes on, at `at` or when its next instruction can issue.
+    /// The warp in `slot` goes on, at `at` or when its next instruction can issue. Does nothing to
+    /// a warp that does not wait.
     pub fn resume(&mut self, slot: usize, at: u64) {
-        self.change(slot, |warp| {
-            warp.waiting = false;
-            warp.ready = warp.ready.max(at);
+        self.change(slot, |ready, warp| {
+            if warp.before_wait != NEVER {
+                *ready = std::mem::replace(&mut warp.before_wait, NEVER).max(at);
+            }
         });
     }
 
@@ -194,7 +219,7 @@ impl SmClock {
             };
             cycle + u64::from(latency)
         });
-        let scoreboard = &mut self.scoreboard[slot];
+        let scoreboard = &mut self.scoreboard[slot * self.registers..][..self.registers];
         for destination in &instruction.destinations {
             if let Operand::Register(register) = destination {
                 scoreboard[*register as usize] = ready;
@@ -218,9 +243,8 @@ impl SmClock {
         let scheduler = &mut self.schedulers[scheduler as usize];
         scheduler.pipes[usize::from(pipe)] = cycle + busy;
         scheduler.free = cycle + 1;
-        let warp = &mut scheduler.warps[position as usize];
-        warp.ready = issue;
-        warp.pipe = pipes::pipe(next);
+        scheduler.ready[position as usize] = issue;
+        scheduler.warps[position as usize].pipe = pipes::pipe(next);
         scheduler.choose();
     }
 
@@ -231,10 +255,11 @@ impl SmClock {
         cycle + u64::from(self.latency.shared) + 2 * u64::from(ways.saturating_sub(1))
     }
 
-    fn change(&mut self, slot: usize, change: impl FnOnce(&mut Warp)) {
+    fn change(&mut self, slot: usize, change: impl FnOnce(&mut u64, &mut Warp)) {
         let (scheduler, position) = self.places[slot];
         let scheduler = &mut self.schedulers[scheduler as usize];
-        change(&mut scheduler.warps[position as usize]);
+        let position = position as usize;
+        change(&mut scheduler.ready[position], &mut scheduler.warps[position]);
         scheduler.choose();
     }
 }
@@ -244,13 +269,13 @@ impl Scheduler {
     #[inline]
     fn choose(&mut self) {
         let mut best = NOBODY;
-        for warp in &self.warps {
-            if warp.waiting || warp.ready == NEVER {
+        for (&ready, warp) in self.ready.iter().zip(&self.warps) {
+            // Most warps wait for memory: they are ruled out without a look at their pipe.
+            if ready > best.cycle || ready == NEVER {
                 continue;
             }
-            let pipe = self.pipes[usize::from(warp.pipe)];
             let candidate = Candidate {
-                cycle: warp.ready.max(pipe).max(self.free),
+                cycle: ready.max(self.pipes[usize::from(warp.pipe)]).max(self.free),
                 age: warp.age,
                 slot: warp.slot,
             };
