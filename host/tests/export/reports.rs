@@ -60,11 +60,11 @@ pub(crate) fn row(kernel: &str, block: u32, gb_per_s: f64) -> Row {
     Row {
         kernel: kernel.to_owned(),
         elements,
-        grid: Dim3::from((elements / u64::from(block)) as u32),
+        grid: Dim3::from((elements / u64::from(block.max(1))) as u32),
         block: Dim3::from(block),
         axes: Map::new(),
-        blocks_per_sm: Some((2048 / block).min(32)),
-        occupancy: Some(f64::from((2048 / block).min(32) * block) / 2048.0),
+        blocks_per_sm: Some((2048 / block.max(1)).min(32)),
+        occupancy: Some(f64::from((2048 / block.max(1)).min(32) * block) / 2048.0),
         status: Status::Ok,
         verified: true,
         time: Some(Timing {

@@ -22,10 +22,12 @@ fn value(report: &Report) -> Value {
 }
 
 fn errors(instance: &Value) -> Vec<String> {
-    let errors = validator()
+    let validator = validator();
+    let mut errors: Vec<_> = validator
         .iter_errors(instance)
-        .map(|e| format!("{}: {e}", e.instance_path()))
+        .map(|error| format!("{}: {error}", error.instance_path()))
         .collect();
+    errors.sort();
     errors
 }
 

@@ -58,6 +58,22 @@ fn elements() -> Report {
     h200(rows)
 }
 
+/// Unroll factors as curves beside a kernel without that axis, a size that no logarithm has, and a
+/// name longer than the picture is wide.
+fn unusual() -> Report {
+    let mut rows = Vec::new();
+    for unroll in [1, 2, 4] {
+        for block in [64, 256] {
+            let mut row = row("vector_add_strided", block, f64::from(500 * unroll + block));
+            row.axes.insert("unroll".to_owned(), unroll.into());
+            rows.push(row);
+        }
+    }
+    rows.push(row(&"a_rather_long_name_".repeat(12), 64, 900.0));
+    rows.push(row("empty", 0, 100.0));
+    h200(rows)
+}
+
 fn every() -> Vec<(&'static str, Report)> {
     vec![
         ("two_kernels", two_kernels()),
@@ -73,6 +89,7 @@ fn every() -> Vec<(&'static str, Report)> {
             "simulated",
             simulated(vec![row("k", 32, 20.0), row("k", 64, 40.0)]),
         ),
+        ("unusual", unusual()),
         ("no_rows", h200(Vec::new())),
     ]
 }
@@ -187,7 +204,8 @@ fn one_marker_per_result_and_one_cross_per_failure() {
     let tooltips: Vec<_> = of_class(&document, "curve")
         .iter()
         .flat_map(|curve| curve.descendants())
-        .filter_map(|node| (node.tag_name().name() == "title").then(|| node.text().unwrap_or("")))
+        .filter(|node| node.tag_name().name() == "title")
+        .map(|node| node.text().unwrap_or(""))
         .collect();
     assert_eq!(tooltips.len(), report.rows.len());
     assert!(
@@ -318,4 +336,19 @@ fn no_figures_without_results() {
         reasons,
         ["× vector_add, block 32, 64, 128, 256, 512: failed: memory: no memory"]
     );
+}
+
+#[test]
+fn an_axis_that_varies_makes_curves() {
+    let svg = render(&unusual()).expect("finite");
+    let document = Document::parse(&svg).expect("XML");
+    let texts = texts(&document);
+    for label in [
+        "vector_add_strided, unroll 1",
+        "vector_add_strided, unroll 4",
+        "empty",
+    ] {
+        assert!(texts.iter().any(|text| text == label), "{label}: {texts:?}");
+    }
+    assert_eq!(of_class(&document, "curve").len(), 5);
 }
