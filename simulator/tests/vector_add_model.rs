@@ -26,7 +26,11 @@ static MEMORY: Opcode = row("ld", Class::Memory);
 static CONTROL: Opcode = row("bra", Class::Control);
 
 const fn row(name: &'static str, class: Class) -> Opcode {
-    Opcode { name, class, decode: undecodable }
+    Opcode {
+        name,
+        class,
+        decode: undecodable,
+    }
 }
 
 fn instruction(
@@ -39,8 +43,14 @@ fn instruction(
         opcode,
         action,
         guard: None,
-        destinations: destinations.iter().map(|&register| Operand::Register(register)).collect(),
-        sources: sources.iter().map(|&register| Operand::Register(register)).collect(),
+        destinations: destinations
+            .iter()
+            .map(|&register| Operand::Register(register))
+            .collect(),
+        sources: sources
+            .iter()
+            .map(|&register| Operand::Register(register))
+            .collect(),
         offset: 0,
         line: 0,
         text: 0,
@@ -64,7 +74,9 @@ fn kernel(count: u8) -> Vec<Instruction> {
     let parameter = Action::Load(access(Space::Parameter, 8, 1));
     let global = access(Space::Global, 4, count);
     let vector = |first: u32| (first..first + u32::from(count)).collect::<Vec<_>>();
-    let mut code: Vec<_> = (0..4).map(|p| instruction(&MEMORY, parameter, &[p], &[])).collect();
+    let mut code: Vec<_> = (0..4)
+        .map(|p| instruction(&MEMORY, parameter, &[p], &[]))
+        .collect();
     code.extend((4..7).map(|special| compute(&INTEGER, special, &[])));
     code.push(compute(&MULTIPLY, 7, &[4, 5, 6]));
     code.push(compute(&INTEGER, 8, &[7, 0]));
@@ -73,7 +85,12 @@ fn kernel(count: u8) -> Vec<Instruction> {
     for (array, data) in [(0, 16), (1, 20)] {
         code.push(compute(&INTEGER, 30 + array, &[1 + array]));
         code.push(compute(&INTEGER, 40 + array, &[30 + array, 10]));
-        code.push(instruction(&MEMORY, Action::Load(global), &vector(data), &[40 + array]));
+        code.push(instruction(
+            &MEMORY,
+            Action::Load(global),
+            &vector(data),
+            &[40 + array],
+        ));
     }
     for element in 0..u32::from(count) {
         code.push(compute(&FLOAT, 24 + element, &[16 + element, 20 + element]));
@@ -122,11 +139,21 @@ fn replay(chip: &Chip, memory: &mut MemorySystem, count: u8, threads: u32, block
     let mut dispatcher = Dispatcher::new(chip, per_sm);
     let mut clocks: Vec<_> = (0..sms).map(|_| SmClock::new(chip)).collect();
     let slots = chip.limits.max_warps_per_sm as usize;
-    let idle = Warp { next: 0, block: 0, number: 0, first_slot: 0 };
+    let idle = Warp {
+        next: 0,
+        block: 0,
+        number: 0,
+        first_slot: 0,
+    };
     let mut states = vec![vec![idle; slots]; sms];
     let mut residents = vec![vec![Resident::default(); slots]; sms];
-    let mut places: Vec<Vec<usize>> =
-        vec![(0..per_sm as usize).rev().map(|place| place * warps).collect(); sms];
+    let mut places: Vec<Vec<usize>> = vec![
+        (0..per_sm as usize)
+            .rev()
+            .map(|place| place * warps)
+            .collect();
+        sms
+    ];
     let mut events = BinaryHeap::new();
     let (mut started, mut cycles, mut instructions) = (0, 0, 0);
     let mut ends = Vec::new();
@@ -136,7 +163,10 @@ fn replay(chip: &Chip, memory: &mut MemorySystem, count: u8, threads: u32, block
         let event = loop {
             match events.peek() {
                 Some(&Reverse((cycle, sm))) => {
-                    if clocks[sm as usize].next().is_some_and(|(next, _)| next == cycle) {
+                    if clocks[sm as usize]
+                        .next()
+                        .is_some_and(|(next, _)| next == cycle)
+                    {
                         break Some(cycle);
                     }
                     events.pop();
@@ -150,56 +180,74 @@ fn replay(chip: &Chip, memory: &mut MemorySystem, count: u8, threads: u32, block
         {
             let (start, sm) = dispatcher.start().unwrap();
             let first_slot = places[sm].pop().unwrap();
-            residents[sm][first_slot] = Resident { running: warps, end: 0 };
+            residents[sm][first_slot] = Resident {
+                running: warps,
+                end: 0,
+            };
             for number in 0..warps {
                 let slot = first_slot + number;
                 clocks[sm].start_warp(slot, start, 64);
-                states[sm][slot] = Warp { next: 0, block: started, number: number as u64, first_slot };
+                states[sm][slot] = Warp {
+                    next: 0,
+                    block: started,
+                    number: number as u64,
+                    first_slot,
+                };
             }
             started += 1;
             events.push(Reverse((clocks[sm].next().unwrap().0, sm as u32)));
             continue;
         }
-        let Some(Reverse((first, sm))) = events.pop() else { break };
+        let Some(Reverse((first, sm))) = events.pop() else {
+            break;
+        };
         let sm = sm as usize;
         let until = first + QUANTUM;
-        while let Some((cycle, slot)) = clocks[sm].next() && cycle <= until {
-        let warp = &mut states[sm][slot];
-        let current = &code[warp.next];
-        instructions += 1;
-        let resident = &mut residents[sm][warp.first_slot];
-        let data_ready = match current.action {
-            Action::Load(access) | Action::Store(access) if access.space == Space::Global => {
-                let Operand::Register(address) = current.sources[0] else { unreachable!() };
-                let bytes = 4 * u64::from(count);
-                let first = (u64::from(address) << 32)
-                    + (warp.block * u64::from(threads) + warp.number * 32) * bytes;
-                sectors.clear();
-                sectors.extend(first / 32..(first + 32 * bytes) / 32);
-                let store = matches!(current.action, Action::Store(_));
-                let kind = if store { AccessKind::Store } else { AccessKind::Load };
-                let done = memory.access(cycle, kind, access.cache, &sectors);
-                if store {
-                    resident.end = resident.end.max(done);
+        while let Some((cycle, slot)) = clocks[sm].next()
+            && cycle <= until
+        {
+            let warp = &mut states[sm][slot];
+            let current = &code[warp.next];
+            instructions += 1;
+            let resident = &mut residents[sm][warp.first_slot];
+            let data_ready = match current.action {
+                Action::Load(access) | Action::Store(access) if access.space == Space::Global => {
+                    let Operand::Register(address) = current.sources[0] else {
+                        unreachable!()
+                    };
+                    let bytes = 4 * u64::from(count);
+                    let first = (u64::from(address) << 32)
+                        + (warp.block * u64::from(threads) + warp.number * 32) * bytes;
+                    sectors.clear();
+                    sectors.extend(first / 32..(first + 32 * bytes) / 32);
+                    let store = matches!(current.action, Action::Store(_));
+                    let kind = if store {
+                        AccessKind::Store
+                    } else {
+                        AccessKind::Load
+                    };
+                    let done = memory.access(cycle, kind, access.cache, &sectors);
+                    if store {
+                        resident.end = resident.end.max(done);
+                    }
+                    Some(done)
                 }
-                Some(done)
+                _ => None,
+            };
+            if matches!(current.action, Action::Exit) {
+                clocks[sm].stop_warp(slot);
+                resident.running -= 1;
+                resident.end = resident.end.max(cycle);
+                if resident.running == 0 {
+                    cycles = cycles.max(resident.end);
+                    ends.push(resident.end);
+                    dispatcher.finish(sm, resident.end);
+                    places[sm].push(warp.first_slot);
+                }
+            } else {
+                warp.next += 1;
+                clocks[sm].issue(slot, cycle, current, data_ready, &code[warp.next]);
             }
-            _ => None,
-        };
-        if matches!(current.action, Action::Exit) {
-            clocks[sm].stop_warp(slot);
-            resident.running -= 1;
-            resident.end = resident.end.max(cycle);
-            if resident.running == 0 {
-                cycles = cycles.max(resident.end);
-                ends.push(resident.end);
-                dispatcher.finish(sm, resident.end);
-                places[sm].push(warp.first_slot);
-            }
-        } else {
-            warp.next += 1;
-            clocks[sm].issue(slot, cycle, current, data_ready, &code[warp.next]);
-        }
         }
         if let Some((next, _)) = clocks[sm].next() {
             events.push(Reverse((next, sm as u32)));
@@ -210,7 +258,11 @@ fn replay(chip: &Chip, memory: &mut MemorySystem, count: u8, threads: u32, block
     let (from, to) = (ends.len() / 4, ends.len() * 3 / 4);
     let bytes = (to - from) as f64 * f64::from(threads) * f64::from(count) * 12.0;
     let nanoseconds = (ends[to] - ends[from]) as f64 / chip.clock_ghz;
-    Replay { steady: bytes / nanoseconds, cycles, instructions }
+    Replay {
+        steady: bytes / nanoseconds,
+        cycles,
+        instructions,
+    }
 }
 
 const BLOCKS: [u32; 6] = [32, 64, 128, 256, 512, 1024];
@@ -246,9 +298,16 @@ fn scalar_add_doubles_up_to_block_128_and_then_256_is_best() {
     let rate = sweep(1);
     assert_within(rate[1] / rate[0], 2.0, 0.05, "64 over 32");
     assert_within(rate[2] / rate[1], 2.0, 0.05, "128 over 64");
-    for (index, measured) in [638.0, 1276.0, 2535.0, 3496.0, 3281.0, 3002.0].into_iter().enumerate()
+    for (index, measured) in [638.0, 1276.0, 2535.0, 3496.0, 3281.0, 3002.0]
+        .into_iter()
+        .enumerate()
     {
-        assert_within(rate[index], measured, 0.05, &format!("block {}", BLOCKS[index]));
+        assert_within(
+            rate[index],
+            measured,
+            0.05,
+            &format!("block {}", BLOCKS[index]),
+        );
     }
     let best = rate.into_iter().fold(0.0, f64::max);
     assert_eq!(best, rate[3], "block 256 is best");
@@ -257,8 +316,15 @@ fn scalar_add_doubles_up_to_block_128_and_then_256_is_best() {
 #[test]
 fn float4_add_saturates_from_block_64_on() {
     let rate = sweep(4);
-    for (index, measured) in [2552.0, 4384.0, 4384.0, 4384.0, 4374.0, 4404.0].into_iter().enumerate()
+    for (index, measured) in [2552.0, 4384.0, 4384.0, 4384.0, 4374.0, 4404.0]
+        .into_iter()
+        .enumerate()
     {
-        assert_within(rate[index], measured, 0.05, &format!("block {}", BLOCKS[index]));
+        assert_within(
+            rate[index],
+            measured,
+            0.05,
+            &format!("block {}", BLOCKS[index]),
+        );
     }
 }

@@ -102,7 +102,9 @@ mod tests {
             for line in 0..lines {
                 l2.access(line, 0xf, false);
             }
-            (0..lines).filter(|&line| l2.access(line, 0xf, false).missing != 0).count() as u64
+            (0..lines)
+                .filter(|&line| l2.access(line, 0xf, false).missing != 0)
+                .count() as u64
         };
         // Hashing fills sets unevenly, as in the real one: a few lines of half the size may leave.
         assert!(misses(4096) < 100, "{}", misses(4096));

@@ -104,8 +104,16 @@ impl MemorySystem {
     /// One warp's access at cycle `now` to `sectors`: sorted, deduplicated sector numbers (address
     /// divided by 32). Returns the cycle at which the data are there (loads, atomics) or the store
     /// is accepted. Calls need not be in order of time: SMs may be a few thousand cycles apart.
-    pub fn access(&mut self, now: u64, kind: AccessKind, _cache: CacheHint, sectors: &[u64]) -> u64 {
-        let arrived = self.l2_server.serve(now, sectors.len() as u64 * SECTOR_BYTES, WHOLE);
+    pub fn access(
+        &mut self,
+        now: u64,
+        kind: AccessKind,
+        _cache: CacheHint,
+        sectors: &[u64],
+    ) -> u64 {
+        let arrived = self
+            .l2_server
+            .serve(now, sectors.len() as u64 * SECTOR_BYTES, WHOLE);
         let write = kind != AccessKind::Load;
         let mut done = match kind {
             AccessKind::Store => arrived + self.store_latency,
@@ -151,7 +159,8 @@ impl MemorySystem {
             self.weight = WHOLE + self.turnaround * smaller / total;
             self.mix = self.mix.map(|share| share / 2);
         }
-        self.memory_server.serve(now, sectors * SECTOR_BYTES, self.weight)
+        self.memory_server
+            .serve(now, sectors * SECTOR_BYTES, self.weight)
     }
 
     /// What a miss of `line` waits at the present load.

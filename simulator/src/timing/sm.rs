@@ -67,7 +67,11 @@ struct Candidate {
     slot: u16,
 }
 
-const NOBODY: Candidate = Candidate { cycle: NEVER, age: NEVER, slot: 0 };
+const NOBODY: Candidate = Candidate {
+    cycle: NEVER,
+    age: NEVER,
+    slot: 0,
+};
 
 impl SmClock {
     /// An SM without warps, at cycle 0.
@@ -107,7 +111,9 @@ impl SmClock {
         };
         Self {
             schedulers: (0..count).map(scheduler).collect(),
-            places: (0..slots).map(|slot| ((slot % count) as u8, (slot / count) as u8)).collect(),
+            places: (0..slots)
+                .map(|slot| ((slot % count) as u8, (slot / count) as u8))
+                .collect(),
             scoreboard: Vec::new(),
             registers: 0,
             intervals: pipes::intervals(chip.compute_capability, chip.schedulers),
@@ -187,7 +193,11 @@ impl SmClock {
     /// The warp that issues next: cycle and slot. `None` if no warp can issue.
     #[inline]
     pub fn next(&self) -> Option<(u64, usize)> {
-        let best = self.schedulers.iter().map(|scheduler| scheduler.best).min()?;
+        let best = self
+            .schedulers
+            .iter()
+            .map(|scheduler| scheduler.best)
+            .min()?;
         (best.cycle != NEVER).then_some((best.cycle, usize::from(best.slot)))
     }
 
@@ -259,7 +269,10 @@ impl SmClock {
         let (scheduler, position) = self.places[slot];
         let scheduler = &mut self.schedulers[scheduler as usize];
         let position = position as usize;
-        change(&mut scheduler.ready[position], &mut scheduler.warps[position]);
+        change(
+            &mut scheduler.ready[position],
+            &mut scheduler.warps[position],
+        );
         scheduler.choose();
     }
 }
