@@ -1,6 +1,10 @@
 //! Launch geometry and its validation against a device's limits.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
+
+use crate::device::{KernelAttributes, LaunchLimits};
 
 /// Extents of a grid or a block; every axis counts from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -11,9 +15,46 @@ pub struct Dim3 {
     pub z: u32,
 }
 
+impl Dim3 {
+    /// The three extents.
+    pub const fn new(x: u32, y: u32, z: u32) -> Self {
+        Self { x, y, z }
+    }
+
+    /// The extents in order.
+    pub const fn to_array(self) -> [u32; 3] {
+        [self.x, self.y, self.z]
+    }
+
+    /// Product of the extents; `u64::MAX` where it is larger, which no device takes.
+    pub const fn count(self) -> u64 {
+        (self.x as u64)
+            .saturating_mul(self.y as u64)
+            .saturating_mul(self.z as u64)
+    }
+}
+
 impl From<u32> for Dim3 {
     fn from(x: u32) -> Self {
         Self { x, y: 1, z: 1 }
+    }
+}
+
+impl From<(u32, u32)> for Dim3 {
+    fn from((x, y): (u32, u32)) -> Self {
+        Self { x, y, z: 1 }
+    }
+}
+
+impl From<(u32, u32, u32)> for Dim3 {
+    fn from((x, y, z): (u32, u32, u32)) -> Self {
+        Self { x, y, z }
+    }
+}
+
+impl fmt::Display for Dim3 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "({}, {}, {})", self.x, self.y, self.z)
     }
 }
 
@@ -28,4 +69,280 @@ pub struct LaunchConfig {
     pub dynamic_shared_bytes: u32,
     /// Whether all blocks must be resident at once (a cooperative launch).
     pub cooperative: bool,
+}
+
+impl LaunchConfig {
+    /// A grid of blocks, each given by one, two or three extents, without dynamic shared memory.
+    pub fn new(grid: impl Into<Dim3>, block: impl Into<Dim3>) -> Self {
+        Self {
+            grid: grid.into(),
+            block: block.into(),
+            dynamic_shared_bytes: 0,
+            cooperative: false,
+        }
+    }
+
+    /// As many blocks of `block` threads as give each of `elements` a thread, and at least one.
+    ///
+    /// More blocks than `u32` holds become `u32::MAX`, and a block of 0 stays 0: no device takes
+    /// either, so that validation refuses them.
+    pub fn for_elements(elements: u64, block: u32) -> Self {
+        Self::covering([elements, 1, 1], block)
+    }
+
+    /// As many blocks as cover `extent` on every axis, at least one on each. Bounds as for
+    /// [`LaunchConfig::for_elements`].
+    pub fn covering(extent: [u64; 3], block: impl Into<Dim3>) -> Self {
+        let block = block.into();
+        let [x, y, z] = std::array::from_fn(|axis| {
+            let threads = u64::from(block.to_array()[axis]).max(1);
+            let blocks = extent[axis].div_ceil(threads).max(1);
+            u32::try_from(blocks).unwrap_or(u32::MAX)
+        });
+        Self::new((x, y, z), block)
+    }
+
+    /// The same with so many bytes of dynamic shared memory per block.
+    pub fn with_dynamic_shared(self, bytes: u32) -> Self {
+        Self {
+            dynamic_shared_bytes: bytes,
+            ..self
+        }
+    }
+
+    /// The same as a cooperative launch.
+    pub fn cooperative(self) -> Self {
+        Self {
+            cooperative: true,
+            ..self
+        }
+    }
+
+    /// Checks the geometry against a device's limits and a kernel's attributes.
+    ///
+    /// # Errors
+    /// The first limit that is broken, in the order grid, block, shared memory, cooperation.
+    pub fn validate(
+        &self,
+        limits: &LaunchLimits,
+        attributes: &KernelAttributes,
+    ) -> Result<(), LaunchError> {
+        check_extents("grid", self.grid, limits.max_grid)?;
+        check_extents("block", self.block, limits.max_block)?;
+        let threads = self.block.count();
+        if threads > u64::from(limits.max_threads_per_block) {
+            return Err(LaunchError::BlockTooLarge {
+                block: self.block,
+                threads,
+                limit: limits.max_threads_per_block,
+            });
+        }
+        if threads > u64::from(attributes.max_threads_per_block) {
+            return Err(LaunchError::BlockTooLargeForKernel {
+                block: self.block,
+                threads,
+                limit: attributes.max_threads_per_block,
+                registers: attributes.registers,
+            });
+        }
+        let shared =
+            u64::from(attributes.static_shared_bytes) + u64::from(self.dynamic_shared_bytes);
+        if shared > u64::from(limits.shared_per_block_optin) {
+            return Err(LaunchError::SharedMemoryTooLarge {
+                fixed: attributes.static_shared_bytes,
+                dynamic: self.dynamic_shared_bytes,
+                limit: limits.shared_per_block_optin,
+            });
+        }
+        if self.cooperative && !limits.cooperative {
+            return Err(LaunchError::CooperativeUnsupported);
+        }
+        Ok(())
+    }
+
+    /// Whether the block needs the opt-in to more shared memory than every kernel may have.
+    pub fn needs_shared_optin(&self, limits: &LaunchLimits, attributes: &KernelAttributes) -> bool {
+        u64::from(attributes.static_shared_bytes) + u64::from(self.dynamic_shared_bytes)
+            > u64::from(limits.shared_per_block)
+    }
+
+    /// Checks that a cooperative launch's blocks can all be resident; other launches pass.
+    ///
+    /// # Errors
+    /// [`LaunchError::CooperativeTooLarge`].
+    pub fn validate_residency(&self, blocks_per_sm: u32, sms: u32) -> Result<(), LaunchError> {
+        let blocks = self.grid.count();
+        if self.cooperative && blocks > u64::from(blocks_per_sm) * u64::from(sms) {
+            return Err(LaunchError::CooperativeTooLarge {
+                blocks,
+                blocks_per_sm,
+                sms,
+            });
+        }
+        Ok(())
+    }
+}
+
+fn check_extents(what: &'static str, given: Dim3, limits: [u32; 3]) -> Result<(), LaunchError> {
+    for ((axis, value), limit) in ["x", "y", "z"]
+        .into_iter()
+        .zip(given.to_array())
+        .zip(limits)
+    {
+        if value == 0 {
+            return Err(LaunchError::Zero { what, axis });
+        }
+        if value > limit {
+            return Err(LaunchError::ExtentTooLarge {
+                what,
+                axis,
+                value,
+                limit,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Bytes that a kernel's parameters may take together: 4 KiB (CUDA Programming Guide, function
+/// parameters; PTX ISA, kernel parameter limits, before PTX 8.1 and `sm_70`'s larger space).
+pub const PARAMETER_BYTES_LIMIT: usize = 4096;
+
+/// Offsets of parameters of these sizes in the parameter block, each aligned to its size, and the
+/// block's size in bytes.
+pub fn parameter_layout(parameter_bytes: &[usize]) -> (Vec<usize>, usize) {
+    let mut end = 0_usize;
+    let offsets = parameter_bytes
+        .iter()
+        .map(|&bytes| {
+            let offset = end.next_multiple_of(bytes.max(1));
+            end = offset + bytes;
+            offset
+        })
+        .collect();
+    (offsets, end)
+}
+
+/// Checks arguments against the sizes of a kernel's parameters.
+///
+/// # Errors
+/// Another number of arguments than parameters, a size that is none, a value that its parameter
+/// cannot hold, or parameters beyond [`PARAMETER_BYTES_LIMIT`].
+pub fn validate_arguments(parameter_bytes: &[usize], arguments: &[u64]) -> Result<(), LaunchError> {
+    if arguments.len() != parameter_bytes.len() {
+        return Err(LaunchError::ArgumentCount {
+            required: parameter_bytes.len(),
+            given: arguments.len(),
+        });
+    }
+    for (index, (&bytes, &value)) in parameter_bytes.iter().zip(arguments).enumerate() {
+        if !matches!(bytes, 1 | 2 | 4 | 8) {
+            return Err(LaunchError::ParameterSize { index, bytes });
+        }
+        if bytes < 8 && value >> (8 * bytes) != 0 {
+            return Err(LaunchError::ArgumentTooWide {
+                index,
+                bytes,
+                value,
+            });
+        }
+    }
+    let (_, bytes) = parameter_layout(parameter_bytes);
+    if bytes > PARAMETER_BYTES_LIMIT {
+        return Err(LaunchError::ParametersTooLarge { bytes });
+    }
+    Ok(())
+}
+
+/// Why a launch is refused before anything runs.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs)]
+pub enum LaunchError {
+    /// An axis without extent.
+    #[error("{what}.{axis} is 0: at least 1 is required; for no elements, skip the launch")]
+    Zero {
+        what: &'static str,
+        axis: &'static str,
+    },
+    /// An axis beyond the device's limit.
+    #[error("{what}.{axis} is {value}: the device takes at most {limit}; {}", advice(.what, .axis))]
+    ExtentTooLarge {
+        what: &'static str,
+        axis: &'static str,
+        value: u32,
+        limit: u32,
+    },
+    /// More threads per block than the device takes.
+    #[error(
+        "block {block} has {threads} threads: the device takes at most {limit} per block; use \
+         smaller blocks and more of them"
+    )]
+    BlockTooLarge {
+        block: Dim3,
+        threads: u64,
+        limit: u32,
+    },
+    /// More threads per block than this kernel's registers or directives allow.
+    #[error(
+        "block {block} has {threads} threads: this kernel, which uses {registers} registers per \
+         thread, takes at most {limit} per block; use smaller blocks"
+    )]
+    BlockTooLargeForKernel {
+        block: Dim3,
+        threads: u64,
+        limit: u32,
+        registers: u32,
+    },
+    /// More shared memory than a block may have, even by opting in.
+    #[error(
+        "{} bytes of shared memory per block ({fixed} static, {dynamic} dynamic): the device has \
+         at most {limit} per block; use smaller tiles",
+        u64::from(*.fixed) + u64::from(*.dynamic)
+    )]
+    SharedMemoryTooLarge {
+        fixed: u32,
+        dynamic: u32,
+        limit: u32,
+    },
+    /// No cooperative launches on this device.
+    #[error("a cooperative launch requires compute capability 6.0 or later")]
+    CooperativeUnsupported,
+    /// A cooperative launch whose blocks are not all resident at once.
+    #[error(
+        "a cooperative launch of {blocks} blocks: at most {} are resident at once ({blocks_per_sm} \
+         on each of {sms} SMs); use a smaller grid with a grid-stride loop",
+        u64::from(*.blocks_per_sm) * u64::from(*.sms)
+    )]
+    CooperativeTooLarge {
+        blocks: u64,
+        blocks_per_sm: u32,
+        sms: u32,
+    },
+    /// Another number of arguments than parameters.
+    #[error("{given} arguments are given: the kernel has {required} parameters")]
+    ArgumentCount { required: usize, given: usize },
+    /// A parameter size that no scalar or pointer has.
+    #[error("parameter {index} is said to have {bytes} bytes: 1, 2, 4 or 8 are required")]
+    ParameterSize { index: usize, bytes: usize },
+    /// A value beyond its parameter.
+    #[error("argument {index} is {value:#x}: parameter {index} has only {bytes} bytes")]
+    ArgumentTooWide {
+        index: usize,
+        bytes: usize,
+        value: u64,
+    },
+    /// Too many bytes of parameters.
+    #[error(
+        "the parameters take {bytes} bytes: at most {PARAMETER_BYTES_LIMIT} are allowed; pass a \
+         pointer to them instead"
+    )]
+    ParametersTooLarge { bytes: usize },
+}
+
+fn advice(what: &str, axis: &str) -> &'static str {
+    match (what, axis) {
+        ("grid", "x") => "use larger blocks or a grid-stride loop",
+        ("grid", _) => "move blocks to grid.x, or use a grid-stride loop",
+        _ => "use smaller blocks and more of them",
+    }
 }

@@ -1,5 +1,15 @@
 //! warplab's library: devices, launches, measurements, experiments and exports.
 
 pub mod device;
+pub mod experiments;
+pub mod export;
+pub mod host_memory;
 pub mod launch;
+pub mod measure;
+pub mod options;
+pub mod output;
+pub mod program;
+pub mod quantity;
+pub mod random;
 pub mod report;
+pub mod session;

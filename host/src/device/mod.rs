@@ -1,11 +1,20 @@
 //! Devices: what experiments run on. A device executes and times; it decides no policy.
 
-use std::{marker::PhantomData, rc::Rc};
+mod allocations;
+mod arguments;
+mod buffer;
+mod checks;
+pub mod cuda;
+pub mod modules;
+pub mod select;
+pub mod simulated;
 
-use bytemuck::Pod;
-use kernels::handle::{Declaration, Kernel};
+use kernels::handle::Declaration;
 
-use crate::launch::LaunchConfig;
+pub use arguments::{Argument, Arguments, prepare};
+pub use buffer::Buffer;
+
+use crate::launch::{LaunchConfig, LaunchError};
 
 /// What a device is and what bounds a launch on it.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,7 +58,8 @@ pub struct LaunchLimits {
 }
 
 /// What can go wrong on a device.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum DeviceError {
     /// The launch breaks a limit: nothing was launched.
     #[error("kernel {kernel}: {message}")]
@@ -70,6 +80,31 @@ pub enum DeviceError {
     /// No such device.
     #[error("{0}")]
     Unavailable(String),
+}
+
+impl DeviceError {
+    /// A launch of `kernel` that validation refuses.
+    pub fn refused(kernel: &str, error: &LaunchError) -> Self {
+        match error {
+            LaunchError::CooperativeUnsupported => {
+                Self::Unsupported(format!("kernel {kernel}: {error}"))
+            }
+            error => Self::InvalidLaunch {
+                kernel: kernel.to_owned(),
+                message: error.to_string(),
+            },
+        }
+    }
+
+    /// More memory than is free.
+    pub fn out_of_memory(required: u64, available: u64) -> Self {
+        Self::OutOfMemory {
+            required,
+            available,
+            hint: "use fewer elements, or free memory that other programs hold on the device"
+                .to_owned(),
+        }
+    }
 }
 
 /// Result of a device operation.
@@ -108,6 +143,30 @@ pub enum KernelReference {
     },
 }
 
+impl KernelReference {
+    /// The `.entry`'s name.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Declared(declaration) => declaration.name,
+            Self::Loaded { name, .. } => name,
+        }
+    }
+
+    /// Size of each parameter in bytes.
+    pub fn parameter_bytes(&self) -> Vec<usize> {
+        match self {
+            Self::Declared(declaration) => declaration
+                .parameters
+                .iter()
+                .map(|parameter| parameter.ty.size())
+                .collect(),
+            Self::Loaded {
+                parameter_bytes, ..
+            } => parameter_bytes.clone(),
+        }
+    }
+}
+
 /// A launch with its arguments as bytes, ready to be repeated.
 #[derive(Debug, Clone)]
 pub struct PreparedLaunch {
@@ -126,7 +185,10 @@ pub enum Sampling {
     /// two events.
     Cold,
     /// A graph of so many back-to-back launches is replayed; the sample is its time divided by them.
-    Hot { launches: u32 },
+    Hot {
+        /// How many, at least 1.
+        launches: u32,
+    },
 }
 
 /// A prepared series of launches that can be sampled over and over.
@@ -164,7 +226,8 @@ pub trait Device {
     fn load_module(&self, ptx: &str) -> Result<ModuleId>;
     /// Attributes of a kernel.
     fn kernel_attributes(&self, kernel: &KernelReference) -> Result<KernelAttributes>;
-    /// Resident blocks per SM for a block of so many threads and bytes of dynamic shared memory.
+    /// Resident blocks per SM for a block of so many threads and bytes of dynamic shared memory;
+    /// 0 if such a block breaks a limit.
     fn blocks_per_sm(
         &self,
         kernel: &KernelReference,
@@ -176,165 +239,4 @@ pub trait Device {
     /// Prepares sampling of a launch. The launch has run once with success before.
     fn sampler(&self, launch: &PreparedLaunch, sampling: Sampling)
     -> Result<Box<dyn Sampler + '_>>;
-}
-
-/// Memory on a device for `len` values of `T`; freed on drop.
-pub struct Buffer<T> {
-    device: Rc<dyn Device>,
-    address: u64,
-    len: usize,
-    element: PhantomData<T>,
-}
-
-impl<T> Drop for Buffer<T> {
-    fn drop(&mut self) {
-        self.device.free_bytes(self.address);
-    }
-}
-
-impl<T: Pod> Buffer<T> {
-    /// Uninitialised memory for `len` values.
-    pub fn new(device: &Rc<dyn Device>, len: usize) -> Result<Self> {
-        let address = device.allocate_bytes((len * size_of::<T>()) as u64)?;
-        Ok(Self {
-            device: Rc::clone(device),
-            address,
-            len,
-            element: PhantomData,
-        })
-    }
-
-    /// Memory with a copy of `values`.
-    pub fn from_slice(device: &Rc<dyn Device>, values: &[T]) -> Result<Self> {
-        let buffer = Self::new(device, values.len())?;
-        device.write_bytes(buffer.address, bytemuck::cast_slice(values))?;
-        Ok(buffer)
-    }
-
-    /// A copy of the contents.
-    pub fn to_vec(&self) -> Result<Vec<T>> {
-        let mut values = vec![T::zeroed(); self.len];
-        self.device
-            .read_bytes(self.address, bytemuck::cast_slice_mut(&mut values))?;
-        Ok(values)
-    }
-
-    /// Sets every byte, for example to poison an output.
-    pub fn fill(&mut self, byte: u8) -> Result<()> {
-        self.device
-            .fill_bytes(self.address, (self.len * size_of::<T>()) as u64, byte)
-    }
-
-    /// Address on the device.
-    pub fn address(&self) -> u64 {
-        self.address
-    }
-
-    /// Number of values.
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-}
-
-/// An argument that may be passed for a kernel parameter of type `P`.
-pub trait Argument<P> {
-    /// The argument's bits, in the low end.
-    fn bits(&self) -> u64;
-}
-
-macro_rules! scalar_arguments {
-    ($($ty:ty => $bits:expr),* $(,)?) => {$(
-        impl Argument<$ty> for $ty {
-            fn bits(&self) -> u64 {
-                let convert: fn($ty) -> u64 = $bits;
-                convert(*self)
-            }
-        }
-    )*};
-}
-
-scalar_arguments! {
-    u32 => u64::from,
-    i32 => |value| u64::from(value as u32),
-    u64 => |value| value,
-    i64 => |value| value as u64,
-    f32 => |value| u64::from(value.to_bits()),
-    f64 => f64::to_bits,
-}
-
-impl<T> Argument<*const T> for &Buffer<T> {
-    fn bits(&self) -> u64 {
-        self.address
-    }
-}
-
-impl<T> Argument<*mut T> for &mut Buffer<T> {
-    fn bits(&self) -> u64 {
-        self.address
-    }
-}
-
-/// A tuple of arguments that fits a kernel's signature.
-pub trait Arguments<Signature> {
-    /// The arguments' bits in order.
-    fn bits(&self) -> Vec<u64>;
-}
-
-macro_rules! tuples {
-    ($($argument:ident $parameter:ident $index:tt),*) => {
-        impl<$($argument, $parameter),*> Arguments<($($parameter,)*)> for ($($argument,)*)
-        where
-            $($argument: Argument<$parameter>),*
-        {
-            fn bits(&self) -> Vec<u64> {
-                vec![$(self.$index.bits()),*]
-            }
-        }
-    };
-}
-
-impl Arguments<()> for () {
-    fn bits(&self) -> Vec<u64> {
-        Vec::new()
-    }
-}
-
-tuples!(A0 P0 0);
-tuples!(A0 P0 0, A1 P1 1);
-tuples!(A0 P0 0, A1 P1 1, A2 P2 2);
-tuples!(A0 P0 0, A1 P1 1, A2 P2 2, A3 P3 3);
-tuples!(A0 P0 0, A1 P1 1, A2 P2 2, A3 P3 3, A4 P4 4);
-tuples!(A0 P0 0, A1 P1 1, A2 P2 2, A3 P3 3, A4 P4 4, A5 P5 5);
-tuples!(A0 P0 0, A1 P1 1, A2 P2 2, A3 P3 3, A4 P4 4, A5 P5 5, A6 P6 6);
-tuples!(A0 P0 0, A1 P1 1, A2 P2 2, A3 P3 3, A4 P4 4, A5 P5 5, A6 P6 6, A7 P7 7);
-
-/// Binds a kernel, a geometry and arguments, checked against the kernel's declaration by the
-/// compiler. Validation against the device happens at the launch.
-pub fn prepare<Signature>(
-    kernel: Kernel<Signature>,
-    config: LaunchConfig,
-    arguments: impl Arguments<Signature>,
-) -> PreparedLaunch {
-    PreparedLaunch {
-        kernel: KernelReference::Declared(kernel.declaration()),
-        config,
-        arguments: arguments.bits(),
-    }
-}
-
-impl dyn Device {
-    /// Launches and waits.
-    pub fn launch<Signature>(
-        &self,
-        kernel: Kernel<Signature>,
-        config: LaunchConfig,
-        arguments: impl Arguments<Signature>,
-    ) -> Result<()> {
-        self.launch_prepared(&prepare(kernel, config, arguments))
-    }
 }

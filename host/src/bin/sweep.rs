@@ -1,0 +1,178 @@
+//! Bandwidth against block size: `cargo run --release --bin sweep`.
+
+use std::{io, process::ExitCode, str::FromStr};
+
+use anyhow::Result;
+use clap::{CommandFactory, Parser, error::ErrorKind};
+use warplab::{
+    device::Properties,
+    experiments::bandwidth::{self, Bandwidth, GridRule, KERNELS, StreamKernel},
+    options::CommonOptions,
+    output::{Outputs, write_or_closed},
+    program::{self, Run},
+    quantity,
+};
+
+/// Memory bandwidth against block size, verified, for kernels in Rust
+///
+/// Every configuration is compared with the CPU before it is timed. Exit status: 0 all verified,
+/// 1 something failed (its row says what), 2 a mistake in the command line.
+#[derive(Parser)]
+#[command(version)]
+struct Arguments {
+    /// Kernels, separated by commas, or all
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = DEFAULT_KERNELS)]
+    kernel: Vec<KernelChoice>,
+    /// Elements: 64Mi, 1e6, 2^28, … [default: 2^28 or what fits on a GPU, 2^22 on the simulator]
+    #[arg(long, value_name = "ELEMENTS", value_delimiter = ',', value_parser = quantity::count)]
+    size: Vec<u64>,
+    /// Threads per block: a list, or doubling ranges such as 32..1024
+    #[arg(long, value_name = "THREADS", value_delimiter = ',', default_value = "32..1024")]
+    block: Vec<Doubling>,
+    /// Blocks of grid-stride kernels [default: as many as the device holds at once]
+    #[arg(long, value_name = "BLOCKS", value_delimiter = ',')]
+    grid: Vec<Doubling>,
+    /// List the kernels and exit
+    #[arg(long)]
+    list: bool,
+    #[command(flatten)]
+    common: CommonOptions,
+}
+
+/// Enough to see the shape, few enough for a simulator: one and four elements per thread, the
+/// grid-stride loop, and the in-place operation.
+const DEFAULT_KERNELS: &str = "vector_add,vector_add_x4,vector_add_strided_4,saxpy";
+const GPU_SIZE: u64 = 1 << 28;
+/// The modelled bandwidth is in its steady state from about here on.
+const SIMULATOR_SIZE: u64 = 1 << 22;
+
+/// One or all of the kernels.
+#[derive(Clone)]
+struct KernelChoice(Vec<&'static StreamKernel>);
+
+impl FromStr for KernelChoice {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        if name == "all" {
+            return Ok(Self(KERNELS.iter().collect()));
+        }
+        match bandwidth::kernel(name) {
+            Some(kernel) => Ok(Self(vec![kernel])),
+            None => {
+                let names: Vec<&str> = KERNELS.iter().map(StreamKernel::name).collect();
+                Err(format!("one of these is required: all, {}", names.join(", ")))
+            }
+        }
+    }
+}
+
+/// A number, or a range of doublings.
+#[derive(Clone)]
+struct Doubling(Vec<u32>);
+
+impl FromStr for Doubling {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        quantity::doubling(text).map(Self)
+    }
+}
+
+fn main() -> ExitCode {
+    match run(&Arguments::parse()) {
+        Ok(status) => status,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(program::FAILURE)
+        }
+    }
+}
+
+fn run(arguments: &Arguments) -> Result<ExitCode> {
+    if arguments.list {
+        write_or_closed(&mut io::stdout(), &list())?;
+        return Ok(ExitCode::from(program::SUCCESS));
+    }
+    if arguments.common.list_devices {
+        return program::list_devices();
+    }
+    let kernels = distinct(arguments.kernel.iter().flat_map(|choice| &choice.0).copied());
+    let grids = distinct(arguments.grid.iter().flat_map(|range| range.0.iter().copied()));
+    if !grids.is_empty()
+        && !kernels
+            .iter()
+            .any(|kernel| matches!(kernel.grid, GridRule::Strided(_)))
+    {
+        usage(
+            "--grid is for grid-stride kernels, and --kernel names none: add vector_add_strided_4, \
+             for example, or leave --grid out",
+        );
+    }
+    let outputs = Outputs::open(&arguments.common).or_else(|error| {
+        if error.is_usage() {
+            usage(&error.to_string());
+        }
+        Err(error)
+    })?;
+    let session = program::open_device(&arguments.common)?;
+    let properties = session.device().properties().clone();
+    let sizes = if arguments.size.is_empty() {
+        vec![default_size(&properties, &kernels, session.device().free_memory()?)]
+    } else {
+        distinct(arguments.size.iter().copied())
+    };
+    let blocks = distinct(arguments.block.iter().flat_map(|range| range.0.iter().copied()));
+    let experiment = Bandwidth {
+        seed: arguments.common.seed,
+        cache: arguments.common.cache.into(),
+        minimum_samples: arguments.common.min_samples,
+        timeout: arguments.common.timeout,
+        ..Bandwidth::new(&kernels, &sizes, &blocks, &grids)
+    };
+    let memory = experiment.required_memory();
+    Run {
+        program: "sweep",
+        options: &arguments.common,
+        outputs,
+        properties: &properties,
+        experiment: &experiment,
+        conclusions: bandwidth::best,
+    }
+    .run(session.devices(memory))
+}
+
+/// The values in order, each once.
+fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
+    values.fold(Vec::new(), |mut distinct, value| {
+        if !distinct.contains(&value) {
+            distinct.push(value);
+        }
+        distinct
+    })
+}
+
+fn default_size(properties: &Properties, kernels: &[&StreamKernel], free: u64) -> u64 {
+    if properties.modelled {
+        return SIMULATOR_SIZE;
+    }
+    match bandwidth::largest_size(kernels, free) {
+        fits if fits >= GPU_SIZE => GPU_SIZE,
+        // A multiple of 2^20, so that the size is easy to name.
+        fits => (fits >> 20) << 20,
+    }
+}
+
+fn list() -> String {
+    KERNELS
+        .iter()
+        .map(|kernel| format!("{:<22} {}\n", kernel.name(), kernel.about))
+        .collect()
+}
+
+/// Ends the process with a usage error.
+fn usage(message: &str) -> ! {
+    Arguments::command()
+        .error(ErrorKind::ValueValidation, message)
+        .exit()
+}

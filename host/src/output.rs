@@ -1,0 +1,208 @@
+//! Where reports go: files that are opened before anything is measured and rewritten after each
+//! row, and at most one format on standard output.
+
+use std::{
+    fs::{File, OpenOptions},
+    io::{self, Seek, Write},
+    path::{Path, PathBuf},
+};
+
+use crate::{
+    export::{self, ExportError, Format, Style},
+    options::{CommonOptions, Destination},
+    report::Report,
+};
+
+/// Why an output could not be opened or written.
+#[derive(Debug, thiserror::Error)]
+pub enum OutputError {
+    /// Two formats were asked for on standard output, or in one file.
+    #[error("--{0} and --{1} both go to {2}: give one of them another PATH")]
+    Twice(&'static str, &'static str, String),
+    /// The folder that a file should lie in is missing.
+    #[error("--{option} {}: the folder {} does not exist: create it first", .path.display(), .folder.display())]
+    NoFolder {
+        /// The option's name.
+        option: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The missing folder.
+        folder: PathBuf,
+    },
+    /// The file could not be opened or written.
+    #[error("--{option} {}: {error}", .path.display())]
+    File {
+        /// The option's name.
+        option: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// Standard output could not be written.
+    #[error("standard output: {0}")]
+    StandardOutput(io::Error),
+    /// The report could not be rendered.
+    #[error(transparent)]
+    Export(#[from] ExportError),
+}
+
+impl OutputError {
+    /// Whether the command line asked for something contradictory or impossible.
+    pub fn is_usage(&self) -> bool {
+        matches!(self, Self::Twice(..) | Self::NoFolder { .. })
+    }
+}
+
+/// The outputs of a run.
+pub struct Outputs {
+    files: Vec<OpenFile>,
+    standard_output: Option<&'static Format>,
+}
+
+struct OpenFile {
+    option: &'static str,
+    path: PathBuf,
+    format: &'static Format,
+    file: File,
+    /// A pipe or a device cannot be rewritten: it gets the finished report only.
+    rewritable: bool,
+}
+
+impl Outputs {
+    /// Opens every file that the options name.
+    pub fn open(options: &CommonOptions) -> Result<Self, OutputError> {
+        let wanted: Vec<_> = [
+            ("json", "json", &options.json),
+            ("csv", "csv", &options.csv),
+            ("md", "markdown", &options.md),
+            ("svg", "svg", &options.svg),
+        ]
+        .into_iter()
+        .filter_map(|(option, format, destination)| {
+            Some((option, export::format(format)?, destination.as_ref()?))
+        })
+        .collect();
+        for (position, (second, _, destination)) in wanted.iter().enumerate() {
+            if let Some((first, ..)) = wanted[..position]
+                .iter()
+                .find(|(_, _, before)| before == destination)
+            {
+                let place = match destination {
+                    Destination::StandardOutput => "standard output".to_string(),
+                    Destination::File(path) => path.display().to_string(),
+                };
+                return Err(OutputError::Twice(first, second, place));
+            }
+        }
+        let mut outputs = Self {
+            files: Vec::new(),
+            standard_output: None,
+        };
+        for (option, format, destination) in wanted {
+            match destination {
+                Destination::StandardOutput => outputs.standard_output = Some(format),
+                Destination::File(path) => {
+                    outputs.files.push(OpenFile::open(option, path, format)?);
+                }
+            }
+        }
+        Ok(outputs)
+    }
+
+    /// Whether standard output carries a format, so that nothing else may be written there.
+    pub fn on_standard_output(&self) -> bool {
+        self.standard_output.is_some()
+    }
+
+    /// Rewrites the files with what there is so far.
+    pub fn update(&mut self, report: &Report) -> Result<(), OutputError> {
+        self.files
+            .iter_mut()
+            .filter(|file| file.rewritable)
+            .try_for_each(|file| file.write(report))
+    }
+
+    /// Writes the finished report everywhere.
+    pub fn finish(&mut self, report: &Report) -> Result<(), OutputError> {
+        for file in &mut self.files {
+            file.write(report)?;
+        }
+        if let Some(format) = self.standard_output {
+            let text = (format.render)(report, &Style::PLAIN)?;
+            write_or_closed(&mut io::stdout().lock(), &text)
+                .map_err(OutputError::StandardOutput)?;
+        }
+        Ok(())
+    }
+}
+
+/// Writes text to a stream. A reader that has seen enough and closed the pipe is no error.
+pub fn write_or_closed(stream: &mut dyn Write, text: &str) -> io::Result<()> {
+    match stream
+        .write_all(text.as_bytes())
+        .and_then(|()| stream.flush())
+    {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        result => result,
+    }
+}
+
+impl OpenFile {
+    fn open(
+        option: &'static str,
+        path: &Path,
+        format: &'static Format,
+    ) -> Result<Self, OutputError> {
+        let file = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(path);
+        let describe = |error| OutputError::File {
+            option,
+            path: path.to_path_buf(),
+            error,
+        };
+        let file = file.map_err(|error| {
+            let folder = path
+                .parent()
+                .filter(|folder| !folder.as_os_str().is_empty() && !folder.exists());
+            match folder {
+                Some(folder) => OutputError::NoFolder {
+                    option,
+                    path: path.to_path_buf(),
+                    folder: folder.to_path_buf(),
+                },
+                None => describe(error),
+            }
+        })?;
+        let rewritable = file.metadata().map_err(describe)?.is_file();
+        Ok(Self {
+            option,
+            path: path.to_path_buf(),
+            format,
+            file,
+            rewritable,
+        })
+    }
+
+    /// Writes over what is there and cuts the rest off, in this order: whenever the program is
+    /// stopped, the file holds the rows of before or of now.
+    fn write(&mut self, report: &Report) -> Result<(), OutputError> {
+        let text = (self.format.render)(report, &Style::PLAIN)?;
+        let written = if self.rewritable {
+            self.file
+                .rewind()
+                .and_then(|()| self.file.write_all(text.as_bytes()))
+                .and_then(|()| self.file.set_len(text.len() as u64))
+        } else {
+            write_or_closed(&mut self.file, &text)
+        };
+        written.map_err(|error| OutputError::File {
+            option: self.option,
+            path: self.path.clone(),
+            error,
+        })
+    }
+}

@@ -1,0 +1,247 @@
+//! What every program does around its experiment: header, progress, rows to files, table, chart,
+//! exit status. The programs themselves only read their command line.
+
+use std::{
+    io::{self, IsTerminal, Write},
+    process::ExitCode,
+    sync::atomic::{AtomicBool, Ordering},
+};
+
+use anyhow::{Context, Result};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::{
+    device::{Properties, select},
+    experiments::{self, Devices, Experiment},
+    export::{self, Paint, Style},
+    options::CommonOptions,
+    output::{Outputs, write_or_closed},
+    quantity,
+    report::{DeviceDescription, Report, Row, SCHEMA, Times},
+    session::Session,
+};
+
+/// Everything was verified.
+pub const SUCCESS: u8 = 0;
+/// Something failed; the rows say what.
+pub const FAILURE: u8 = 1;
+/// The command line asked for something impossible.
+pub const USAGE: u8 = 2;
+/// Stopped by Ctrl-C: 128 and the signal's number, as shells do it.
+pub const INTERRUPTED: u8 = 130;
+
+static INTERRUPT: AtomicBool = AtomicBool::new(false);
+
+/// Opens the device of `--device`, and says on standard error where it had to do with another one
+/// than a GPU.
+pub fn open_device(options: &CommonOptions) -> Result<Session> {
+    let session = Session::open(options.device)?;
+    if let Some(notice) = session.notice().filter(|_| !options.quiet) {
+        eprintln!("{notice}");
+    }
+    Ok(session)
+}
+
+/// `--list-devices`: what `--device` takes on this machine, one a line.
+pub fn list_devices() -> Result<ExitCode> {
+    let listing = select::list();
+    let mut text = String::new();
+    match &listing.gpus {
+        Ok(gpus) => {
+            for (number, gpu) in gpus.iter().enumerate() {
+                let name = format!("gpu:{number}");
+                text.push_str(&format!("{name:<12} {}\n", device_line(&describe(gpu))));
+            }
+        }
+        Err(error) => eprintln!("no GPU: {error}"),
+    }
+    for chip in listing.chips {
+        let name = format!("sim:{}", chip.name);
+        text.push_str(&format!("{name:<12} {}, modelled\n", chip.product));
+    }
+    write_or_closed(&mut io::stdout(), &text)?;
+    Ok(ExitCode::from(SUCCESS))
+}
+
+/// A run of a program.
+pub struct Run<'a> {
+    /// The program's name.
+    pub program: &'a str,
+    /// Its common options.
+    pub options: &'a CommonOptions,
+    /// Its outputs, already open.
+    pub outputs: Outputs,
+    /// What it runs on.
+    pub properties: &'a Properties,
+    /// What it runs.
+    pub experiment: &'a dyn Experiment,
+    /// Sentences that follow from the rows, such as the best block and why.
+    pub conclusions: fn(&[Row]) -> Vec<String>,
+}
+
+impl Run<'_> {
+    /// Runs the experiment to its end, or until Ctrl-C; a second Ctrl-C ends the process at once.
+    pub fn run(mut self, devices: Devices) -> Result<ExitCode> {
+        ctrlc::set_handler(|| {
+            if INTERRUPT.swap(true, Ordering::Relaxed) {
+                std::process::exit(INTERRUPTED.into());
+            }
+        })
+        .context("cannot watch for Ctrl-C")?;
+        let mut report = Report {
+            schema: SCHEMA.to_string(),
+            program: self.program.to_string(),
+            command: std::env::args().skip(1).collect(),
+            version: env!("CARGO_PKG_VERSION").to_string(),
+            device: describe(self.properties),
+            seed: self.options.seed,
+            rows: Vec::new(),
+        };
+        let mut terminal = Terminal::new(self.options, &self.outputs);
+        if !self.options.quiet {
+            terminal.write(&header(&report.device, self.experiment, &terminal.style))?;
+        }
+        self.outputs.update(&report)?;
+        let progress = self.progress();
+        let mut written = Ok(());
+        experiments::run(self.experiment, devices, &INTERRUPT, &mut |row| {
+            progress.set_message(format!("{} at block {}", row.kernel, row.block.x));
+            report.rows.push(row);
+            progress.inc(1);
+            if written.is_ok() {
+                written = self.outputs.update(&report);
+            }
+        });
+        progress.finish_and_clear();
+        terminal.conclude(&report, self.options.quiet, self.conclusions)?;
+        written?;
+        self.outputs.finish(&report)?;
+        Ok(ExitCode::from(if INTERRUPT.load(Ordering::Relaxed) {
+            INTERRUPTED
+        } else if experiments::succeeded(&report.rows) {
+            SUCCESS
+        } else {
+            FAILURE
+        }))
+    }
+
+    fn progress(&self) -> ProgressBar {
+        let target = if self.options.quiet {
+            ProgressDrawTarget::hidden()
+        } else {
+            // Draws nothing where standard error is no terminal.
+            ProgressDrawTarget::stderr()
+        };
+        let bar = ProgressBar::with_draw_target(Some(self.experiment.len() as u64), target);
+        if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg} {eta}") {
+            bar.set_style(style);
+        }
+        bar
+    }
+}
+
+/// The stream that people read: standard output, or standard error while a format has the former,
+/// or none if that is not wanted either.
+struct Terminal {
+    stream: Option<Box<dyn Write>>,
+    style: Style,
+}
+
+impl Terminal {
+    fn new(options: &CommonOptions, outputs: &Outputs) -> Self {
+        let (stream, terminal): (Option<Box<dyn Write>>, bool) = if !outputs.on_standard_output() {
+            (Some(Box::new(io::stdout())), io::stdout().is_terminal())
+        } else if !options.quiet {
+            (Some(Box::new(io::stderr())), io::stderr().is_terminal())
+        } else {
+            (None, false)
+        };
+        Self {
+            stream,
+            style: Style::of_stdout(options.color.wanted(terminal)),
+        }
+    }
+
+    fn write(&mut self, text: &str) -> Result<()> {
+        match &mut self.stream {
+            Some(stream) => write_or_closed(stream, text).context("cannot write the table"),
+            None => Ok(()),
+        }
+    }
+
+    /// The table, and unless it shall be quiet, the chart and the conclusions.
+    fn conclude(
+        &mut self,
+        report: &Report,
+        quiet: bool,
+        conclusions: fn(&[Row]) -> Vec<String>,
+    ) -> Result<()> {
+        let mut text = export::table::render(report, &self.style);
+        if !quiet {
+            let chart = export::chart::render(report, &self.style);
+            let sentences = conclusions(&report.rows);
+            for part in [chart, sentences.join("\n")] {
+                if !part.trim().is_empty() {
+                    text.push('\n');
+                    text.push_str(part.trim_end());
+                    text.push('\n');
+                }
+            }
+        }
+        self.write(&text)
+    }
+}
+
+/// A device as reports describe it.
+pub fn describe(properties: &Properties) -> DeviceDescription {
+    let (major, minor) = properties.compute_capability;
+    DeviceDescription {
+        name: properties.name.clone(),
+        times: if properties.modelled {
+            Times::Modelled
+        } else {
+            Times::Measured
+        },
+        compute_capability: format!("{major}.{minor}"),
+        sms: properties.sms,
+        clock_khz: properties.clock_khz,
+        l2_bytes: properties.l2_bytes,
+        memory_bytes: properties.memory_bytes,
+        peak_gb_per_s: properties.peak_gb_per_s,
+        driver: properties
+            .driver
+            .map(|(major, minor)| format!("{major}.{minor}")),
+    }
+}
+
+/// One line on a device.
+pub fn device_line(device: &DeviceDescription) -> String {
+    let peak = device.peak_gb_per_s.map_or_else(
+        || "peak bandwidth unknown".to_string(),
+        |peak| format!("{peak:.0} GB/s peak"),
+    );
+    format!(
+        "{}: compute capability {}, {} SMs at {:.2} GHz, L2 {}, memory {}, {peak}",
+        device.name,
+        device.compute_capability,
+        device.sms,
+        f64::from(device.clock_khz) / 1e6,
+        quantity::bytes(device.l2_bytes),
+        quantity::bytes(device.memory_bytes),
+    )
+}
+
+fn header(device: &DeviceDescription, experiment: &dyn Experiment, style: &Style) -> String {
+    let times = match device.times {
+        Times::Measured => "Times are measured on this GPU.",
+        Times::Modelled => {
+            "Times are modelled by the simulator, not measured; results are computed exactly."
+        }
+    };
+    format!(
+        "{}\n{}\n{}\n{times}\n\n",
+        style.paint(Paint::Heading, experiment.question()),
+        device_line(device),
+        experiment.work(),
+    )
+}

@@ -1,0 +1,11 @@
+//! Tests of the report's renderers and of its JSON schema.
+
+mod chart;
+mod csv;
+mod formats;
+mod json;
+mod markdown;
+mod reports;
+mod schema;
+mod svg;
+mod table;
