@@ -23,12 +23,12 @@ impl Status {
     /// `CUDA_ERROR_UNSUPPORTED_PTX_VERSION`
     pub const UNSUPPORTED_PTX_VERSION: Self = Self(222);
 
-    /// Whether the context is lost: every later call in this process fails with the same status,
-    /// until the process ends. So do the faults of a kernel (CUDA Driver API, `CUresult`).
+    /// Whether the context is lost, as after a kernel's fault: every later call of the process
+    /// fails with the same status (CUDA Driver API, `CUresult`).
     pub fn is_sticky(self) -> bool {
         matches!(
             self.0,
-            214 | 220 | 226 | 700 | 702 | 710 | 714..=719 | 721 | 999
+            214 | 220 | 226 | 700 | 702 | 709 | 710 | 714..=719 | 721
         )
     }
 

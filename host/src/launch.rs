@@ -305,10 +305,7 @@ pub enum LaunchError {
         limit: u32,
     },
     /// No cooperative launches on this device.
-    #[error(
-        "a cooperative launch is not supported by this device; compute capability 6.0 or later \
-         is required"
-    )]
+    #[error("a cooperative launch requires compute capability 6.0 or later")]
     CooperativeUnsupported,
     /// A cooperative launch whose blocks are not all resident at once.
     #[error(

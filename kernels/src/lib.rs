@@ -12,7 +12,7 @@
 )]
 #![cfg_attr(
     all(target_os = "cuda", not(feature = "rust-cuda")),
-    feature(abi_ptx)
+    feature(abi_ptx, abi_unadjusted)
 )]
 
 #[macro_use]
@@ -25,6 +25,14 @@ pub mod handle;
 
 // One line per file: the module and the handles it declares.
 modules! {
+    probe_atomic: PROBE_ATOMICS_U32, PROBE_ATOMICS_I32, PROBE_ATOMICS_U64, PROBE_ATOMICS_I64,
+        PROBE_ATOMICS_F32, PROBE_ATOMICS_F64, PROBE_ATOMIC_SCOPES, PROBE_ATOMIC_SHARED;
+    probe_memory: PROBE_SHARED_STATIC, PROBE_SHARED_DYNAMIC, PROBE_CACHE_U32, PROBE_CACHE_F32,
+        PROBE_CACHE_U64, PROBE_CACHE_F64, PROBE_CACHE_FLOAT4, PROBE_MESSAGES;
+    probe_thread: PROBE_INDICES, PROBE_BARRIERS, PROBE_CLOCKS;
+    probe_warp: PROBE_SHUFFLES_U32, PROBE_SHUFFLES_I32, PROBE_SHUFFLES_F32, PROBE_SHUFFLES_U64,
+        PROBE_SHUFFLES_I64, PROBE_SHUFFLES_F64, PROBE_MATCH_U32, PROBE_MATCH_I32, PROBE_MATCH_F32,
+        PROBE_MATCH_U64, PROBE_MATCH_I64, PROBE_MATCH_F64, PROBE_VOTES;
     saxpy: SAXPY, SAXPY_UNROLLED;
     vector_add: VECTOR_ADD;
     vector_add_strided: VECTOR_ADD_STRIDED_1, VECTOR_ADD_STRIDED_2, VECTOR_ADD_STRIDED_4,

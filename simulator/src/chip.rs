@@ -11,7 +11,9 @@ impl Chip {
 
     /// The chip called `name` in `--device sim:NAME`; capitals do not matter.
     pub fn named(name: &str) -> Option<&'static Self> {
-        Self::ALL.into_iter().find(|chip| chip.name.eq_ignore_ascii_case(name))
+        Self::ALL
+            .into_iter()
+            .find(|chip| chip.name.eq_ignore_ascii_case(name))
     }
 }
 

@@ -7,6 +7,7 @@
 pub mod chip;
 mod exec;
 pub mod fault;
+pub mod fixture;
 pub mod isa;
 pub mod occupancy;
 pub mod program;

@@ -45,8 +45,14 @@ pub fn blocks_per_sm(
     [
         (by_warps, Limiter::Warps),
         (limits.max_blocks_per_sm, Limiter::Blocks),
-        (by_registers(limits, warps, registers_per_thread), Limiter::Registers),
-        (by_shared(limits, static_shared, dynamic_shared), Limiter::SharedMemory),
+        (
+            by_registers(limits, warps, registers_per_thread),
+            Limiter::Registers,
+        ),
+        (
+            by_shared(limits, static_shared, dynamic_shared),
+            Limiter::SharedMemory,
+        ),
     ]
     .into_iter()
     .min()
@@ -59,8 +65,8 @@ fn by_registers(limits: &Limits, warps: u32, registers_per_thread: u32) -> u32 {
         return 0;
     }
     let granularity = limits.warp_allocation_granularity;
-    let per_warp = (registers_per_thread * WARP_SIZE as u32)
-        .next_multiple_of(limits.register_allocation_unit);
+    let per_warp =
+        (registers_per_thread * WARP_SIZE as u32).next_multiple_of(limits.register_allocation_unit);
     if per_warp == 0 || warps == 0 {
         return u32::MAX;
     }

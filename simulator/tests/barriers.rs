@@ -54,7 +54,7 @@ fn a_barrier_on_one_side_of_a_branch_is_reported() {
             text.contains("barrier not reached by the whole block"),
             "{text}"
         );
-        assert!(text.contains("went around it to PTX line 11"), "{text}");
+        assert!(text.contains("went around it to PTX line 13"), "{text}");
     }
 }
 
@@ -103,7 +103,7 @@ fn a_count_that_is_never_met_is_a_deadlock_with_names() {
     let text = run(&kernel("", "bar.sync 2, 96; ret;"), 64).fault();
     for part in [
         "every warp of the block waits",
-        "at barrier 2, PTX line 11",
+        "at barrier 2, PTX line 13",
         "warp 0",
         "warp 1",
     ] {

@@ -27,7 +27,7 @@ fn out_of_bounds_global_access_names_the_nearest_allocation() {
         &[
             "kernel k: global write of 4 bytes at 0x7f",
             "is out of bounds; 0 bytes after the end of data (256 bytes at",
-            "PTX line 11: st.global.u32 [%out+192], %tid_",
+            "PTX line 13: st.global.u32 [%out+192], %tid_",
             "thread (16, 0, 0) of block (0, 0, 0)",
         ],
     );
@@ -205,7 +205,7 @@ fn a_warp_operation_outside_its_mask_is_found() {
 
 #[test]
 fn trap_stops_the_launch() {
-    contains(&fault("", "trap;"), &["trap executed", "PTX line 11: trap"]);
+    contains(&fault("", "trap;"), &["trap executed", "PTX line 13: trap"]);
 }
 
 #[test]

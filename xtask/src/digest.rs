@@ -16,6 +16,7 @@ pub(crate) const DIGEST_LABEL: &str = "// sources: sha256:";
 /// Flags of the PTX build that are the same for every target.
 ///
 /// MIR's jump threading duplicates barriers into both sides of a branch (rust-lang/rust#137086).
+/// Loop strength reduction gives every access of an unrolled loop a pointer of its own to advance.
 /// Line directives let tools and the simulator name the Rust line of an instruction. With fat LTO
 /// the PTX is the compiler's assembly output, and no bitcode linker is needed.
 pub(crate) const FLAGS: &[&str] = &[
@@ -25,6 +26,7 @@ pub(crate) const FLAGS: &[&str] = &[
     "-Cpanic=abort",
     "-Cdebuginfo=line-directives-only",
     "-Zmir-enable-passes=-JumpThreading",
+    "-Cllvm-args=-disable-lsr",
 ];
 
 /// Flags and cargo feature of each target: its name, `-C` flags, feature.

@@ -53,7 +53,9 @@ impl<T: Pod> Buffer<T> {
         self.device
             .fill_bytes(self.address, (self.len * size_of::<T>()) as u64, byte)
     }
+}
 
+impl<T> Buffer<T> {
     /// Address on the device.
     pub fn address(&self) -> u64 {
         self.address

@@ -20,8 +20,7 @@ pub(super) fn validate(device: &dyn Device, launch: &PreparedLaunch) -> Result<K
         .map_err(refused)?;
     if config.cooperative {
         let threads = u32::try_from(config.block.count()).unwrap_or(u32::MAX);
-        let blocks =
-            device.blocks_per_sm(&launch.kernel, threads, config.dynamic_shared_bytes)?;
+        let blocks = device.blocks_per_sm(&launch.kernel, threads, config.dynamic_shared_bytes)?;
         config
             .validate_residency(blocks, properties.sms)
             .map_err(refused)?;

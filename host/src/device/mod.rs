@@ -226,7 +226,8 @@ pub trait Device {
     fn load_module(&self, ptx: &str) -> Result<ModuleId>;
     /// Attributes of a kernel.
     fn kernel_attributes(&self, kernel: &KernelReference) -> Result<KernelAttributes>;
-    /// Resident blocks per SM for a block of so many threads and bytes of dynamic shared memory.
+    /// Resident blocks per SM for a block of so many threads and bytes of dynamic shared memory;
+    /// 0 if such a block breaks a limit.
     fn blocks_per_sm(
         &self,
         kernel: &KernelReference,

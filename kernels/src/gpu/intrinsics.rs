@@ -4,7 +4,8 @@
 //! LLVM knows that it must not duplicate or move these across control flow, and does not know it of
 //! inline assembly. The names are those that LLVM 7 (libNVVM) and today's LLVM both take.
 
-#[allow(improper_ctypes)]
+// A module uses what its kernels need.
+#[allow(dead_code)]
 unsafe extern "C" {
     #[link_name = "llvm.nvvm.read.ptx.sreg.tid.x"]
     pub(super) safe fn tid_x() -> u32;
@@ -47,6 +48,29 @@ unsafe extern "C" {
     pub(super) safe fn membar_gl();
     #[link_name = "llvm.nvvm.membar.sys"]
     pub(super) safe fn membar_sys();
+
+    #[link_name = "llvm.nvvm.bar.warp.sync"]
+    pub(super) fn bar_warp_sync(mask: u32);
+    #[link_name = "llvm.nvvm.shfl.sync.idx.i32"]
+    pub(super) fn shuffle_idx(mask: u32, value: u32, lane: u32, clamp: u32) -> u32;
+    #[link_name = "llvm.nvvm.shfl.sync.up.i32"]
+    pub(super) fn shuffle_up(mask: u32, value: u32, lane: u32, clamp: u32) -> u32;
+    #[link_name = "llvm.nvvm.shfl.sync.down.i32"]
+    pub(super) fn shuffle_down(mask: u32, value: u32, lane: u32, clamp: u32) -> u32;
+    #[link_name = "llvm.nvvm.shfl.sync.bfly.i32"]
+    pub(super) fn shuffle_bfly(mask: u32, value: u32, lane: u32, clamp: u32) -> u32;
+    #[link_name = "llvm.nvvm.vote.all.sync"]
+    pub(super) fn vote_all(mask: u32, predicate: bool) -> bool;
+    #[link_name = "llvm.nvvm.vote.any.sync"]
+    pub(super) fn vote_any(mask: u32, predicate: bool) -> bool;
+    #[link_name = "llvm.nvvm.vote.uni.sync"]
+    pub(super) fn vote_uni(mask: u32, predicate: bool) -> bool;
+    #[link_name = "llvm.nvvm.vote.ballot.sync"]
+    pub(super) fn vote_ballot(mask: u32, predicate: bool) -> u32;
+    #[link_name = "llvm.nvvm.match.any.sync.i32"]
+    pub(super) fn match_any_32(mask: u32, value: u32) -> u32;
+    #[link_name = "llvm.nvvm.match.any.sync.i64"]
+    pub(super) fn match_any_64(mask: u32, value: u64) -> u32;
 
     #[link_name = "llvm.nvvm.fma.rn.f"]
     pub(super) safe fn fma_f32(a: f32, b: f32, c: f32) -> f32;

@@ -1,14 +1,28 @@
 //! The device primitives that kernels may use. Names follow cuda_std, so that a kernel reads as
-//! any Rust-CUDA kernel does; what differs between the two compilers stays below this module.
+//! any Rust-CUDA kernel does; what differs between the two compilers stays below this module, in
+//! the file that serves as `backend`.
 
-mod intrinsics;
+// A module uses what its kernels need.
+#![allow(dead_code)]
+
 #[cfg(not(feature = "rust-cuda"))]
 #[macro_use]
-mod nvptx;
+#[path = "nvptx.rs"]
+mod backend;
 #[cfg(feature = "rust-cuda")]
 #[macro_use]
-mod rust_cuda;
+#[path = "rust_cuda.rs"]
+mod backend;
+mod intrinsics;
+#[cfg(feature = "rust-cuda")]
+#[doc(hidden)]
+pub use backend::to_shared;
 
+pub mod atomic;
+pub mod cache;
+pub mod clock;
 pub mod float;
+pub mod shared;
 pub mod thread;
 pub mod vector;
+pub mod warp;

@@ -27,6 +27,8 @@ pub(crate) struct AccessLog {
     pub(crate) sectors: ArrayVec<u64, 64>,
     /// Shared memory: how many passes the 32 banks need, at least 1.
     pub(crate) passes: u32,
+    /// It read memory in a way that another thread's write is waited for.
+    pub(crate) strong_read: bool,
     /// Something changed that another warp could wait for.
     pub(crate) progress: bool,
     /// Whether anybody reads sectors and passes.
@@ -40,6 +42,7 @@ impl AccessLog {
             cache: CacheHint::Default,
             sectors: ArrayVec::new(),
             passes: 1,
+            strong_read: false,
             progress: false,
             detailed,
         }
@@ -49,6 +52,7 @@ impl AccessLog {
     #[inline]
     pub(crate) fn clear(&mut self) {
         self.store = None;
+        self.strong_read = false;
         self.sectors.clear();
     }
 
@@ -145,6 +149,7 @@ impl Warp {
         let (size, count) = (usize::from(access.bytes), usize::from(access.count));
         let bytes = size * count;
         let store = self.log(access, mask, &at, bytes as u64, place);
+        place.log.strong_read = access.strong;
         let mut values = [[0; WARP_SIZE]; 8];
         if let Some(located) = contiguous(store, mask, &at, bytes, place, false) {
             let data = place.memory.slice(located, bytes * WARP_SIZE);

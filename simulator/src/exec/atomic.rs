@@ -17,6 +17,7 @@ impl Warp {
         let at = self.addresses(instruction, mask, place)?;
         let size = usize::from(access.bytes);
         self.log(access, mask, &at, size as u64, place);
+        place.log.strong_read = true;
         let b = self.value(instruction.sources[1], mask, place)?;
         let c = match instruction.sources.get(2) {
             Some(&operand) => self.value(operand, mask, place)?,

@@ -141,7 +141,9 @@ impl Barrier {
                 .map(|lane| waiter.passes[site][lane])
                 .min();
             for warp in warps {
-                let ahead = (0..WARP_SIZE).find(|&lane| Some(warp.passes[site][lane]) > reached);
+                let here = warp.splits.iter().filter(|other| other.pc == split.pc);
+                let with_it = here.fold(0, |mask, other| mask | other.mask);
+                let ahead = lanes(!with_it).find(|&l| Some(warp.passes[site][l]) > reached);
                 if let Some(lane) = ahead {
                     let line = |pc: u32| launch.program.instructions[pc as usize].line;
                     let detail = format!(

@@ -1,15 +1,18 @@
 //! Finds threads that go past a barrier which others wait at.
 //!
 //! Exited threads are not waited for, so a barrier on one side of a branch would be released as
-//! soon as the threads of the other side have exited. It is told from an early return by where
-//! the sides meet: a thread that reaches the *join*, the first instruction behind the barrier that
-//! can also be reached around it, has passed the barrier by. Counting how often each lane reaches
-//! it makes the finding independent of the order in which warps run, and right in loops.
+//! soon as the threads of the other side have exited, and one in a loop as soon as the threads
+//! with fewer trips have. Both are told from an early return by the *join*, the first instruction
+//! that every thread reaches behind the barrier and that can be reached around it, or that stands
+//! behind its loop: a thread that got there more often than a waiting one has passed the barrier
+//! by. Counting makes the finding independent of the order in which warps run, and right in loops
+//! around both.
 
 use petgraph::{
+    Direction,
     algo::dominators,
     graph::{DiGraph, NodeIndex},
-    visit::{Dfs, Reversed},
+    visit::Reversed,
 };
 
 use crate::program::{Action, BarrierKind, Program, WARP_SIZE};
@@ -54,23 +57,13 @@ impl Sites {
         let post = dominators::simple_fast(Reversed(&graph), exit);
         for barrier in barriers {
             let node = NodeIndex::new(barrier as usize);
-            let mut around = graph.clone();
-            around.retain_edges(|graph, edge| {
-                graph
-                    .edge_endpoints(edge)
-                    .is_none_or(|(from, _)| from != node)
-            });
-            let mut reached = vec![false; graph.node_count()];
-            let mut search = Dfs::new(&around, entry);
-            while let Some(next) = search.next(&around) {
-                reached[next.index()] = next != node;
-            }
+            let around = reachable(&graph, entry, node);
             let join = post
                 .strict_dominators(node)
                 .into_iter()
                 .flatten()
-                .find(|join| reached[join.index()])
-                .filter(|&join| join != exit)
+                .take_while(|&join| join != exit)
+                .find(|&join| around[join.index()] || leaves_loop(&graph, node, join))
                 .map(|join| join.index() as u32);
             // Where the sides meet only to exit, one of them has returned early.
             let join = join.filter(|&join| {
@@ -105,6 +98,29 @@ impl Sites {
             .enumerate()
             .find(|(_, site)| site.barrier == barrier)
     }
+}
+
+/// What can be reached from behind `from` without going through `avoided`.
+fn reachable(graph: &DiGraph<(), ()>, from: NodeIndex, avoided: NodeIndex) -> Vec<bool> {
+    let mut reached = vec![false; graph.node_count()];
+    let mut stack: Vec<NodeIndex> = graph.neighbors(from).collect();
+    while let Some(node) = stack.pop() {
+        if node != avoided && !std::mem::replace(&mut reached[node.index()], true) {
+            stack.extend(graph.neighbors(node));
+        }
+    }
+    reached
+}
+
+/// Whether `join` stands behind a loop around `barrier`: the loop goes round without it, and no
+/// other loop reaches it without the barrier.
+fn leaves_loop(graph: &DiGraph<(), ()>, barrier: NodeIndex, join: NodeIndex) -> bool {
+    let is_leader = graph
+        .neighbors_directed(join, Direction::Incoming)
+        .any(|before| graph.neighbors(before).count() > 1);
+    is_leader
+        && reachable(graph, barrier, join)[barrier.index()]
+        && !reachable(graph, join, barrier)[join.index()]
 }
 
 /// The control flow over instructions, with a virtual entry before every function's start and a

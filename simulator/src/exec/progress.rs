@@ -3,23 +3,29 @@
 use super::{access::AccessLog, block::Block, launch::LaunchContext};
 use crate::fault::{Fault, FaultKind};
 
-/// Warp instructions without a change to memory, a barrier's release or an exit after which a
-/// launch counts as stuck. A loop that only computes in registers for longer would be stopped too.
-const LIMIT: u64 = 50_000_000;
+/// Strong reads (volatile, relaxed, acquire or atomic: what one waits with) without a change to
+/// memory, a barrier's release or an exit after which a launch counts as stuck.
+const READS: u64 = 4_000_000;
+
+/// The same in warp instructions of any kind, for kernels that wait with plain loads. A launch that
+/// only computes in registers for longer would be stopped too.
+const INSTRUCTIONS: u64 = 2_000_000_000;
 
 /// Blocks named in the message.
 const NAMED: usize = 8;
 
-/// Counts instructions since something changed.
+/// Counts since something changed.
 pub(crate) struct Progress {
-    since: u64,
+    reads: u64,
+    instructions: u64,
     started: u64,
 }
 
 impl Progress {
     pub(crate) fn new() -> Self {
         Self {
-            since: 0,
+            reads: 0,
+            instructions: 0,
             started: 0,
         }
     }
@@ -33,11 +39,13 @@ impl Progress {
     #[inline]
     pub(crate) fn stalled(&mut self, log: &mut AccessLog) -> bool {
         if std::mem::take(&mut log.progress) {
-            self.since = 0;
+            self.reads = 0;
+            self.instructions = 0;
         } else {
-            self.since += 1;
+            self.reads += u64::from(log.strong_read);
+            self.instructions += 1;
         }
-        self.since >= LIMIT
+        self.reads >= READS || self.instructions >= INSTRUCTIONS
     }
 
     /// The deadlock, with the blocks that spin and those that never started.
@@ -73,8 +81,9 @@ impl Progress {
         };
         fault.kind = FaultKind::Deadlock {
             detail: format!(
-                "nothing changed in memory over {LIMIT} warp instructions; {} resident blocks \
+                "nothing changed in memory over {} warp instructions; {} resident blocks \
                  spin ({}{more}); {waiting}",
+                self.instructions,
                 blocks.len(),
                 named.join(", ")
             ),

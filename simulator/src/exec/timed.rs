@@ -78,7 +78,9 @@ pub(crate) fn run(
     };
     progress.blocks_started(start(&mut sms, &mut queue, &mut dispatcher));
     while let Some(Reverse((_, index))) = queue.pop() {
-        let limit = queue.peek().map_or(u64::MAX, |Reverse((cycle, _))| *cycle) + QUANTUM;
+        let limit = queue.peek().map_or(u64::MAX, |Reverse((cycle, _))| {
+            cycle.saturating_add(QUANTUM)
+        });
         sms[index].queued = false;
         while let Some((cycle, slot)) = sms[index].clock.next() {
             if cycle > limit {

@@ -61,7 +61,8 @@ impl Dispatcher {
 
     /// A block of `sm` ended at cycle `at`: its last warp exited and its stores are accepted.
     pub fn finish(&mut self, sm: usize, at: u64) {
-        self.free.push(Reverse((at + self.turnaround, self.order, sm as u32)));
+        self.free
+            .push(Reverse((at + self.turnaround, self.order, sm as u32)));
         self.order += 1;
     }
 }
@@ -74,7 +75,9 @@ mod tests {
     #[test]
     fn the_first_blocks_go_one_to_each_sm_before_the_second_to_any() {
         let mut dispatcher = Dispatcher::new(&H200, 3);
-        let sms: Vec<_> = std::iter::from_fn(|| dispatcher.start()).map(|(_, sm)| sm).collect();
+        let sms: Vec<_> = std::iter::from_fn(|| dispatcher.start())
+            .map(|(_, sm)| sm)
+            .collect();
         let expected: Vec<_> = (0..3).flat_map(|_| 0..132).collect();
         assert_eq!(sms, expected);
     }
@@ -83,7 +86,10 @@ mod tests {
     fn the_rate_holds_exactly_over_many_blocks() {
         let mut dispatcher = Dispatcher::new(&H200, 1);
         let (first, sm) = dispatcher.start().unwrap();
-        assert_eq!(first, (H200.launch_latency_ns * H200.clock_ghz).round() as u64);
+        assert_eq!(
+            first,
+            (H200.launch_latency_ns * H200.clock_ghz).round() as u64
+        );
         dispatcher.finish(sm, 0);
         let blocks = 1_000_000;
         let mut last = first;
@@ -94,7 +100,10 @@ mod tests {
             dispatcher.finish(sm, 0);
         }
         let per_ns = f64::from(blocks) / ((last - first) as f64 / H200.clock_ghz);
-        assert!((per_ns / H200.block_dispatch_per_ns - 1.0).abs() < 1e-5, "{per_ns}");
+        assert!(
+            (per_ns / H200.block_dispatch_per_ns - 1.0).abs() < 1e-5,
+            "{per_ns}"
+        );
     }
 
     #[test]

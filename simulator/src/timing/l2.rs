@@ -10,25 +10,27 @@ const WAYS: usize = 16;
 /// Neighbouring lines that go to neighbouring sets.
 const GROUP: u64 = 8;
 
-/// Line number of what [`L2::flush`] leaves behind: no address reaches it.
-const FOREIGN: u64 = (1 << 56) - 1;
+/// One way: 24 bits of tag, four dirty bits, four valid bits. A way without valid bits matches
+/// nothing. So short a tag tells lines apart that are within 2^24 times the L2's set count.
+type Way = u32;
 
-/// One way: line number above, four dirty bits, four valid bits. 0 is empty.
-type Way = u64;
+/// The ways of a set, most recently used first: one cache line of the host.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Set([Way; WAYS]);
 
 /// What an access to one line did.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Outcome {
     /// Sectors that were not there, as a mask.
-    pub(super) missing: u64,
+    pub(super) missing: u32,
     /// Dirty sectors that had to leave.
     pub(super) evicted_dirty: u32,
 }
 
 /// The tag array.
 pub(super) struct L2 {
-    /// Sets of `WAYS`, most recently used first.
-    ways: Vec<Way>,
+    sets: Vec<Set>,
     groups: u64,
 }
 
@@ -37,48 +39,63 @@ impl L2 {
     pub(super) fn new(bytes: u64) -> Self {
         let groups = (bytes / (LINE_BYTES * WAYS as u64 * GROUP)).max(1);
         Self {
-            ways: vec![0; (groups * GROUP) as usize * WAYS],
+            sets: vec![Set([0; WAYS]); (groups * GROUP) as usize],
             groups,
         }
     }
 
     /// Replaces everything by lines that no kernel uses, one in three of them dirty.
     pub(super) fn flush(&mut self) {
-        for (index, way) in self.ways.iter_mut().enumerate() {
-            *way = FOREIGN << 8 | if index % 3 == 0 { 0xff } else { 0x0f };
+        for (index, way) in self.sets.iter_mut().flat_map(|set| &mut set.0).enumerate() {
+            *way = if index % 3 == 0 { 0xf0 } else { 0 };
         }
     }
 
     /// Accesses the sectors of `mask` in `line`.
-    pub(super) fn access(&mut self, line: u64, mask: u64, write: bool) -> Outcome {
-        // Multiplying by 2^64 over the golden ratio spreads any stride over all sets.
-        let hash = (line / GROUP).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
-        let set = ((hash * self.groups) >> 32) * GROUP + line % GROUP;
-        let set = &mut self.ways[set as usize * WAYS..][..WAYS];
-        let added = if write { mask << 4 | mask } else { mask };
-        let position = set.iter().position(|way| way >> 8 == line && *way != 0);
-        let (position, way, outcome) = match position {
-            Some(position) => {
-                let way = set[position];
-                let outcome = Outcome {
-                    missing: mask & !way,
-                    evicted_dirty: 0,
-                };
-                (position, way | added, outcome)
-            }
-            None => {
-                let victim = set[WAYS - 1];
-                let outcome = Outcome {
-                    missing: mask,
-                    evicted_dirty: (victim & 0xf0).count_ones(),
-                };
-                (WAYS - 1, line << 8 | added, outcome)
-            }
+    #[inline]
+    pub(super) fn access(&mut self, line: u64, mask: u32, write: bool) -> Outcome {
+        // Groups a multiple of their count apart are shifted against each other, and so are the
+        // lines of different groups, so that no stride falls on few sets only.
+        let (tag, group) = (line / GROUP / self.groups, line / GROUP % self.groups);
+        let shift = ((spread(tag) >> 32) * self.groups) >> 32;
+        let group = group + shift;
+        let group = if group < self.groups {
+            group
+        } else {
+            group - self.groups
         };
+        let member = (line + (spread(line / GROUP) >> 61)) % GROUP;
+        let Set(set) = &mut self.sets[(group * GROUP + member) as usize];
+        let tag = (tag as u32) << 8;
+        let added = if write { mask << 4 | mask } else { mask };
+        let mut matches = 0_u32;
+        for (index, way) in set.iter().enumerate() {
+            let found = (way ^ tag) < 0x100 && way & 0xf != 0;
+            matches |= u32::from(found) << index;
+        }
+        if matches == 0 {
+            let evicted_dirty = (set[WAYS - 1] & 0xf0).count_ones();
+            set.copy_within(0..WAYS - 1, 1);
+            set[0] = tag | added;
+            return Outcome {
+                missing: mask,
+                evicted_dirty,
+            };
+        }
+        let position = matches.trailing_zeros() as usize;
+        let way = set[position];
         set.copy_within(0..position, 1);
-        set[0] = way;
-        outcome
+        set[0] = way | added;
+        Outcome {
+            missing: mask & !way,
+            evicted_dirty: 0,
+        }
     }
+}
+
+/// Multiplies by 2^64 over the golden ratio: the upper bits depend on all of `value`.
+fn spread(value: u64) -> u64 {
+    value.wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 #[cfg(test)]
@@ -102,11 +119,31 @@ mod tests {
             for line in 0..lines {
                 l2.access(line, 0xf, false);
             }
-            (0..lines).filter(|&line| l2.access(line, 0xf, false).missing != 0).count() as u64
+            (0..lines)
+                .filter(|&line| l2.access(line, 0xf, false).missing != 0)
+                .count() as u64
         };
         // Hashing fills sets unevenly, as in the real one: a few lines of half the size may leave.
         assert!(misses(4096) < 100, "{}", misses(4096));
         assert!(misses(8192 * 4) > 8192 * 3, "{}", misses(8192 * 4));
+    }
+
+    #[test]
+    fn no_stride_falls_on_few_sets() {
+        for stride in [1, 3, 8, 64, 100, 1 << 10, 1 << 12, 1 << 16, 1 << 20] {
+            let mut l2 = L2::new(MIB);
+            let lines = 4096;
+            for index in 0..lines {
+                l2.access(index * stride, 1, false);
+            }
+            let kept = (0..lines)
+                .filter(|i| l2.access(i * stride, 1, false).missing == 0)
+                .count();
+            assert!(
+                kept > 3500,
+                "stride {stride}: {kept} of {lines} kept, half the capacity"
+            );
+        }
     }
 
     #[test]

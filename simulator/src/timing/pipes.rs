@@ -53,9 +53,21 @@ fn throughput((major, minor): (u32, u32)) -> Throughput {
             convert: 32,
             ..since_volta
         },
-        (7, 5) => Throughput { float64: 2, ..since_volta },
-        (8, 6..) => Throughput { float32: 128, float64: 2, ..since_volta },
-        (9.., _) => Throughput { float32: 128, float64: 64, convert: 64, ..since_volta },
+        (7, 5) => Throughput {
+            float64: 2,
+            ..since_volta
+        },
+        (8, 6..) => Throughput {
+            float32: 128,
+            float64: 2,
+            ..since_volta
+        },
+        (9.., _) => Throughput {
+            float32: 128,
+            float64: 64,
+            convert: 64,
+            ..since_volta
+        },
         _ => since_volta,
     }
 }

@@ -1,14 +1,15 @@
 //! One SM: which warp issues next, and when.
 
+mod scheduler;
+
+use scheduler::{NEVER, NOBODY, Scheduler, Warp};
+
 use super::pipes::{self, NO_PIPE, PIPES};
 use crate::{
     chip::{Chip, Latencies},
     isa::Class,
     program::{Action, Instruction, Operand, Space},
 };
-
-/// Time of a warp that cannot issue.
-const NEVER: u64 = u64::MAX;
 
 /// The warps of one SM: scoreboard, schedulers and pipes.
 ///
@@ -35,39 +36,6 @@ pub struct SmClock {
     /// Warps started: their age.
     started: u64,
 }
-
-struct Scheduler {
-    /// By position. Earliest cycle the warp's next instruction can issue, pipes apart; `NEVER` if
-    /// there is no warp or it waits. Apart from the rest because every issue looks at all of them.
-    ready: Box<[u64]>,
-    /// By position: the rest.
-    warps: Box<[Warp]>,
-    /// When each pipe takes its next instruction.
-    pipes: [u64; PIPES],
-    /// When the scheduler can issue again.
-    free: u64,
-    /// Cached: the warp that issues next. Its time is `NEVER` if there is none.
-    best: Candidate,
-}
-
-#[derive(Clone, Copy)]
-struct Warp {
-    /// Counts up with each start: the oldest warp has the lowest.
-    age: u64,
-    /// What `ready` was before the warp began to wait, `NEVER` if it does not wait.
-    before_wait: u64,
-    pipe: u8,
-    slot: u16,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Candidate {
-    cycle: u64,
-    age: u64,
-    slot: u16,
-}
-
-const NOBODY: Candidate = Candidate { cycle: NEVER, age: NEVER, slot: 0 };
 
 impl SmClock {
     /// An SM without warps, at cycle 0.
@@ -96,6 +64,8 @@ impl SmClock {
                 .step_by(count)
                 .map(|slot| Warp {
                     age: NEVER,
+                    pending: 0,
+                    settled: 0,
                     before_wait: NEVER,
                     pipe: NO_PIPE,
                     slot: slot as u16,
@@ -107,7 +77,9 @@ impl SmClock {
         };
         Self {
             schedulers: (0..count).map(scheduler).collect(),
-            places: (0..slots).map(|slot| ((slot % count) as u8, (slot / count) as u8)).collect(),
+            places: (0..slots)
+                .map(|slot| ((slot % count) as u8, (slot / count) as u8))
+                .collect(),
             scoreboard: Vec::new(),
             registers: 0,
             intervals: pipes::intervals(chip.compute_capability, chip.schedulers),
@@ -132,6 +104,8 @@ impl SmClock {
         scheduler.ready[position as usize] = start;
         scheduler.warps[position as usize] = Warp {
             age: self.started,
+            pending: 0,
+            settled: 0,
             before_wait: NEVER,
             pipe: NO_PIPE,
             slot: slot as u16,
@@ -187,7 +161,11 @@ impl SmClock {
     /// The warp that issues next: cycle and slot. `None` if no warp can issue.
     #[inline]
     pub fn next(&self) -> Option<(u64, usize)> {
-        let best = self.schedulers.iter().map(|scheduler| scheduler.best).min()?;
+        let best = self
+            .schedulers
+            .iter()
+            .map(|scheduler| scheduler.best)
+            .min()?;
         (best.cycle != NEVER).then_some((best.cycle, usize::from(best.slot)))
     }
 
@@ -219,10 +197,18 @@ impl SmClock {
             };
             cycle + u64::from(latency)
         });
+        let (scheduler, position) = self.places[slot];
+        let scheduler = &mut self.schedulers[scheduler as usize];
+        let warp = &mut scheduler.warps[position as usize];
         let scoreboard = &mut self.scoreboard[slot * self.registers..][..self.registers];
+        if cycle >= warp.settled {
+            warp.pending = 0;
+        }
         for destination in &instruction.destinations {
             if let Operand::Register(register) = destination {
                 scoreboard[*register as usize] = ready;
+                warp.pending |= 1 << (register % 64);
+                warp.settled = warp.settled.max(ready);
             }
         }
         // After a branch the instructions of its target have to be fetched.
@@ -230,21 +216,26 @@ impl SmClock {
             Class::Control => cycle + u64::from(self.latency.control),
             _ => cycle + 1,
         };
+        let mut needs = |register: u32| {
+            if warp.pending >> (register % 64) & 1 != 0 {
+                issue = issue.max(scoreboard[register as usize]);
+            }
+        };
         for operand in next.sources.iter().chain(&next.destinations) {
             if let Operand::Register(register) = operand {
-                issue = issue.max(scoreboard[*register as usize]);
+                needs(*register);
             }
         }
         if let Some(guard) = next.guard {
-            issue = issue.max(scoreboard[guard.register as usize]);
+            needs(guard.register);
         }
+        warp.pipe = pipes::pipe(next);
         let busy = u64::from(self.intervals[usize::from(pipe)]) * pipes::passes(instruction);
-        let (scheduler, position) = self.places[slot];
-        let scheduler = &mut self.schedulers[scheduler as usize];
-        scheduler.pipes[usize::from(pipe)] = cycle + busy;
+        // A warp's first instruction may find its pipe busy: it queues there.
+        let free = &mut scheduler.pipes[usize::from(pipe)];
+        *free = (*free).max(cycle) + busy;
         scheduler.free = cycle + 1;
         scheduler.ready[position as usize] = issue;
-        scheduler.warps[position as usize].pipe = pipes::pipe(next);
         scheduler.choose();
     }
 
@@ -259,30 +250,13 @@ impl SmClock {
         let (scheduler, position) = self.places[slot];
         let scheduler = &mut self.schedulers[scheduler as usize];
         let position = position as usize;
-        change(&mut scheduler.ready[position], &mut scheduler.warps[position]);
+        change(
+            &mut scheduler.ready[position],
+            &mut scheduler.warps[position],
+        );
         scheduler.choose();
     }
 }
 
-impl Scheduler {
-    /// Finds the warp that issues next.
-    #[inline]
-    fn choose(&mut self) {
-        let mut best = NOBODY;
-        for (&ready, warp) in self.ready.iter().zip(&self.warps) {
-            // Most warps wait for memory: they are ruled out without a look at their pipe.
-            if ready > best.cycle || ready == NEVER {
-                continue;
-            }
-            let candidate = Candidate {
-                cycle: ready.max(self.pipes[usize::from(warp.pipe)]).max(self.free),
-                age: warp.age,
-                slot: warp.slot,
-            };
-            if (candidate.cycle, candidate.age) < (best.cycle, best.age) {
-                best = candidate;
-            }
-        }
-        self.best = best;
-    }
-}
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,63 @@
+"""Small programs that stand in for sweep, the peer and others, so that the scripts run without a GPU."""
+
+import json
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+
+SWEEP = '''
+import json, sys
+settings = json.load(open({settings!r}))
+option = dict(zip(sys.argv[1::1], sys.argv[2::1]))
+rows = []
+for kernel in option["--kernel"].split(","):
+    for block in map(int, option["--block"].split(",")):
+        elements = int(option["--size"])
+        row = {{"kernel": kernel, "elements": elements, "block": {{"x": block, "y": 1, "z": 1}}, "status": "ok",
+               "verified": True, "time": {{"times": "measured", "cache": option["--cache"],
+                                         "median_ns": 12 * elements / settings["gb_per_s"][kernel]}}}}
+        row.update(settings.get("row", {{}}))
+        rows.append(row)
+json.dump({{"schema": settings.get("schema", "warplab/report/1"),
+           "device": {{"name": "Stand-in", "times": settings.get("times", "measured")}}, "rows": rows}}, sys.stdout)
+sys.exit(settings.get("exit", 0))
+'''
+
+PEER = '''
+import json, sys
+settings = json.load(open({settings!r}))
+assert sys.argv[1] == "add"
+option = dict(zip(sys.argv[2::2], sys.argv[3::2]))
+for kernel in option["--kernel"].split(","):
+    for block in map(int, option["--block"].split(",")):
+        print(json.dumps({{"part": "add", "kernel": kernel, "block": block, "gb_per_s": settings["gb_per_s"][kernel],
+                          "verified": settings.get("verified", True)}}))
+'''
+
+
+def program(path, source):
+    """Writes an executable Python program."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!{sys.executable}\n{source}")
+    path.chmod(0o755)
+    return path
+
+
+def sweep(folder, **settings):
+    file = folder / "sweep-settings.json"
+    file.write_text(json.dumps(settings))
+    return program(folder / "sweep", SWEEP.format(settings=str(file)))
+
+
+def peer(folder, **settings):
+    file = folder / "peer-settings.json"
+    file.write_text(json.dumps(settings))
+    return program(folder / "peer", PEER.format(settings=str(file)))
+
+
+def script(name, *arguments):
+    """Runs one of the scripts to its end."""
+    return subprocess.run([sys.executable, ROOT / "scripts" / name, *map(str, arguments)], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60, check=False)

@@ -1,0 +1,75 @@
+"""scripts/compare-peers against stand-ins whose figures are known."""
+
+import json
+import pathlib
+import tempfile
+import unittest
+
+import stand_ins
+
+
+class ComparePeers(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def compare(self, ours=None, theirs=None, *options, **settings):
+        stand_ins.sweep(self.folder, gb_per_s=ours or {"vector_add": 2500, "vector_add_x4": 4400}, **settings)
+        peer = stand_ins.peer(self.folder, gb_per_s=theirs or {"scalar": 2500, "float4": 4400}, verified=settings.get("peer_verified", True))
+        return stand_ins.script("compare-peers", "--bin", self.folder, "--peer", peer, "--out", self.folder / "out",
+                                "--rounds", "2", "--block", "32,256", *options)
+
+    def test_equal_figures_reach_their_bounds_and_are_written(self):
+        done = self.compare()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        written = json.loads((self.folder / "out" / "peers.json").read_text())
+        self.assertEqual([(row["kernel"], row["block"]) for row in written["rows"]],
+                         [("vector_add", 32), ("vector_add", 256), ("vector_add_x4", 32), ("vector_add_x4", 256)])
+        for row in written["rows"]:
+            self.assertAlmostEqual(row["ratio"], 1.0)
+            self.assertEqual(len(row["rounds_gb_per_s"]), 2)
+        self.assertEqual((self.folder / "out" / "peers.md").read_text(), done.stdout)
+
+    def test_a_missed_bound_fails_by_name_and_is_still_written(self):
+        done = self.compare({"vector_add": 2500, "vector_add_x4": 4300})
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("vector_add_x4 at block 32 (0.977)", done.stderr)
+        self.assertNotIn("vector_add at", done.stderr)
+        self.assertIn("missed", (self.folder / "out" / "peers.md").read_text())
+
+    def test_scalar_may_be_one_percent_slower_but_no_more(self):
+        self.assertEqual(self.compare({"vector_add": 2476, "vector_add_x4": 4400}).returncode, 0)
+        self.assertEqual(self.compare({"vector_add": 2460, "vector_add_x4": 4400}).returncode, 1)
+
+    def test_a_bound_can_be_given(self):
+        slow = {"vector_add": 2500, "vector_add_x4": 4000}
+        self.assertEqual(self.compare(slow, None, "--bound", "vector_add_x4=0.9").returncode, 0)
+        self.assertEqual(self.compare(slow, None, "--bound", "saxpy=0.9").returncode, 2)
+
+    def test_only_verified_hot_measurements_count(self):
+        cases = [
+            ({"times": "modelled"}, "a GPU is required"),
+            ({"row": {"verified": False}}, "not verified"),
+            ({"row": {"status": "failed", "reason": "element 7 differs"}}, "element 7 differs"),
+            ({"row": {"time": {"times": "measured", "cache": "cold", "median_ns": 1.0}}}, "not a hot measurement"),
+            ({"row": {"kernel": "other"}}, "no figure from warplab"),
+            ({"schema": "warplab/report/9"}, "required is 'warplab/report/1'"),
+            ({"exit": 1}, "exit status 1"),
+            ({"peer_verified": False}, "the peer's result is wrong"),
+        ]
+        for settings, message in cases:
+            with self.subTest(message):
+                done = self.compare(**settings)
+                self.assertEqual(done.returncode, 1)
+                self.assertIn(message, done.stderr)
+                self.assertNotIn("Traceback", done.stderr)
+
+    def test_usage_errors(self):
+        for options in (["--rounds", "0"], ["--block", "2048"], ["--elements", "6"]):
+            with self.subTest(options):
+                self.assertEqual(self.compare(None, None, *options).returncode, 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
