@@ -109,7 +109,8 @@ kernel! {
             cache::store_cg(own.add(7), *input);
             cache::store_cs(own.add(8), *input);
             cache::store_wt(own.add(9), *input);
-            *out.add(10 * threads as usize + i) = *input;
+            let v = *input;
+            *out.add(10 * threads as usize + i) = Float4::new(v.x, v.y, v.z, v.w);
         }
     }
 }

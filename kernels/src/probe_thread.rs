@@ -6,11 +6,11 @@
 use crate::gpu::{clock, thread, warp};
 
 kernel! {
-    /// Writes 12 values per thread at `12 * index()`: the position along x, y and z; `index()`;
+    /// Writes 13 values per thread at `13 * index()`: the position along x, y and z; `index()`;
     /// the number in the block; threads per block; the block's number; the grid stride in x; the
-    /// lane; and `threadIdx`, `blockIdx`, and `blockDim`, each packed as `x + 2^20 y + 2^40 z`.
+    /// lane; and `threadIdx`, `blockIdx`, `blockDim` and `gridDim`, each packed as `x + 2^20 y + 2^40 z`.
     ///
-    /// Any launch; `out` holds 12 values per thread.
+    /// Any launch; `out` holds 13 values per thread.
     pub PROBE_INDICES = unsafe fn probe_indices(out: *mut u64) {
         let pack = |x: u32, y: u32, z: u32| u64::from(x) | u64::from(y) << 20 | u64::from(z) << 40;
         let [x, y, z] = thread::index_3d();
@@ -27,10 +27,11 @@ kernel! {
             pack(thread::thread_idx_x(), thread::thread_idx_y(), thread::thread_idx_z()),
             pack(thread::block_idx_x(), thread::block_idx_y(), thread::block_idx_z()),
             pack(thread::block_dim_x(), thread::block_dim_y(), thread::block_dim_z()),
+            pack(thread::grid_dim_x(), thread::grid_dim_y(), thread::grid_dim_z()),
         ];
         let base = thread::index() as usize * record.len();
         for k in 0..record.len() {
-            // SAFETY: the launch gives 12 values per thread.
+            // SAFETY: the launch gives 13 values per thread.
             unsafe { *out.add(base + k) = record[k] };
         }
     }

@@ -79,8 +79,8 @@ matches! {
 kernel! {
     /// Thread i writes 8 values at `8 * i`, from votes over whether `input[i]` is not zero: all,
     /// any, uniform (1 or 0), ballot; the same ballot among the even lanes only (0 from an odd
-    /// lane); the caller's bit of the active mask (1); and the lane.  The last is the value that
-    /// the lane before wrote to `out` before a `sync_warp` (its ballot; lane 0 reads lane 31's).
+    /// lane); the caller's bit of the active mask (1); and the lane; and, read from `out` after a `sync_warp`,
+    /// the ballot that the lane before wrote there (lane 0 reads lane 31's).
     pub PROBE_VOTES = unsafe fn probe_votes(input: *const u32, out: *mut u32) {
         let i = thread::index() as usize;
         let lane = warp::lane_id();

@@ -209,8 +209,7 @@ macro_rules! declare_fetch {
 pub trait Atomic: Copy {
     declare_fetch! { add exchange }
     #[doc(hidden)]
-    unsafe fn cas<P: Place<Self>, O: Order, S: Scope>(place: P, expected: Self, new: Self)
-    -> Self;
+    unsafe fn cas<P: Place<Self>, O: Order, S: Scope>(place: P, expected: Self, new: Self) -> Self;
     #[doc(hidden)]
     unsafe fn load<P: Place<Self>, O: LoadOrder, S: Scope>(place: P) -> Self;
     #[doc(hidden)]

@@ -46,7 +46,10 @@ shuffles! {
 pub(super) unsafe fn shuffle_idx(mask: u32, value: u32, lane: u32, clamp: u32) -> (u32, bool) {
     // The source lane is taken modulo the width and the clamp is 31: it is always in range.
     // SAFETY: the caller's promise.
-    (unsafe { intrinsics::shuffle_idx(mask, value, lane, clamp) }, true)
+    (
+        unsafe { intrinsics::shuffle_idx(mask, value, lane, clamp) },
+        true,
+    )
 }
 
 #[inline(always)]

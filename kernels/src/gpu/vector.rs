@@ -1,5 +1,8 @@
-//! CUDA's built-in vector types: reading or writing one through a pointer is one access of its
-//! size, so 16 bytes for the four-element types. The pointer must be aligned to that size.
+//! CUDA's built-in vector types, aligned to their size: 16 bytes for the four-element types.
+//!
+//! Reading one through a pointer and using its elements is one access of its size. A plain copy
+//! from memory to memory may become two accesses of half the size; where one is required, use
+//! [`super::cache::load_ca`] and [`super::cache::store_wb`].
 
 macro_rules! vectors {
     ($($name:ident, $element:ty, $align:literal, $($field:ident)+;)*) => {$(

@@ -1,0 +1,151 @@
+//! Every kernel has as many barriers in PTX as in its source: a compiler that duplicates one (MIR's
+//! jump threading does) makes threads of a block wait at different barriers.
+
+mod common;
+
+use std::{collections::BTreeMap, fs};
+
+use common::{entries, modules, package};
+
+/// Kernels whose barriers a compiler may multiply, because they stand in a loop that it unrolls:
+/// the name, and how many there must be.
+const UNROLLED: &[(&str, usize)] = &[];
+
+/// The text from the first `open` at or after `from` to its counterpart.
+fn braced(text: &str, from: usize, open: char, close: char) -> &str {
+    let start = from + text[from..].find(open).expect("an opening bracket");
+    let mut depth = 0;
+    for (at, character) in text[start..].char_indices() {
+        if character == open {
+            depth += 1;
+        } else if character == close {
+            depth -= 1;
+            if depth == 0 {
+                return &text[start..=start + at];
+            }
+        }
+    }
+    panic!(
+        "unbalanced {open}{close}: {}",
+        &text[start..text.len().min(start + 60)]
+    );
+}
+
+/// Source without comments, whose brackets need not balance.
+fn without_comments(source: &str) -> String {
+    source
+        .lines()
+        .map(|line| line.split("//").next().unwrap_or_default())
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '$')
+}
+
+/// The names that a body calls as functions; methods (`.add(`) are none of the file's.
+fn calls(body: &str) -> impl Iterator<Item = &str> {
+    words(body).filter(|word| {
+        let at = word.as_ptr() as usize - body.as_ptr() as usize;
+        let after = &body[at + word.len()..];
+        !word.is_empty()
+            && !body[..at].ends_with('.')
+            && (after.starts_with('(') || after.starts_with("::<"))
+    })
+}
+
+/// Barriers in a body: its own, and those of the file's functions that it calls.
+fn barriers_in(body: &str, functions: &BTreeMap<&str, &str>) -> usize {
+    calls(body)
+        .map(|name| match functions.get(name) {
+            _ if name.starts_with("sync_threads") => 1,
+            Some(called) => barriers_in(called, functions),
+            None => 0,
+        })
+        .sum()
+}
+
+/// Barriers per kernel of a file, as written.
+fn barriers_in_source(source: &str) -> BTreeMap<String, usize> {
+    let source = &without_comments(source);
+    let bodies: Vec<(usize, &str, &str)> = source
+        .match_indices("fn ")
+        .map(|(at, _)| {
+            let name = words(&source[at + 3..]).next().unwrap_or_default();
+            let parameters = at + 3 + source[at + 3..].find('(').expect("parameters");
+            let after = parameters + braced(source, parameters, '(', ')').len();
+            (at, name, after)
+        })
+        .filter(|(_, _, after)| {
+            // `shared_array!` declares functions without a body.
+            let rest = &source[*after..];
+            rest.find('{')
+                .is_some_and(|brace| !rest[..brace].contains([';', '}', '[']))
+        })
+        .map(|(at, name, after)| (at, name, braced(source, after, '{', '}')))
+        .collect();
+    let is_kernel = |at: usize| source[..at].ends_with("= unsafe ");
+    let functions: BTreeMap<&str, &str> = bodies
+        .iter()
+        .filter(|(at, ..)| !is_kernel(*at))
+        .map(|(_, name, body)| (*name, *body))
+        .collect();
+
+    let mut counts = BTreeMap::new();
+    for (at, name, body) in bodies.iter().filter(|(at, ..)| is_kernel(*at)) {
+        let count = barriers_in(body, &functions);
+        if !name.starts_with('$') {
+            counts.insert((*name).to_owned(), count);
+            continue;
+        }
+        // A kernel of a macro_rules!: its invocation names the instances.
+        let definition = source[..*at]
+            .rfind("macro_rules! ")
+            .expect("an enclosing macro");
+        let macro_name = words(&source[definition + "macro_rules! ".len()..])
+            .next()
+            .unwrap();
+        let invocation = source
+            .find(&format!("\n{macro_name}! {{"))
+            .unwrap_or_else(|| panic!("{macro_name}! is not invoked"));
+        for word in words(braced(source, invocation, '{', '}')) {
+            if kernels::ALL.iter().any(|kernel| kernel.name == word) {
+                counts.insert(word.to_owned(), count);
+            }
+        }
+    }
+    counts
+}
+
+#[test]
+fn barriers_are_as_written() {
+    let mut expected = BTreeMap::new();
+    for (file, _) in kernels::FILES {
+        let path = package().join("src").join(format!("{file}.rs"));
+        expected.append(&mut barriers_in_source(&fs::read_to_string(path).unwrap()));
+    }
+    for (name, count) in UNROLLED {
+        expected.insert((*name).to_owned(), *count);
+    }
+    // The parser has found the kernels, and some barriers.
+    assert_eq!(expected.len(), kernels::ALL.len(), "{:?}", expected.keys());
+    assert!(expected.values().sum::<usize>() > 0);
+
+    let modules = modules();
+    let found: BTreeMap<String, usize> = modules
+        .iter()
+        .flat_map(|(_, _, text)| entries(text))
+        .map(|entry| (entry.name.to_owned(), entry.barriers()))
+        .collect();
+    assert_eq!(found, expected, "left: in the PTX, right: in the source");
+}
+
+#[test]
+fn the_source_is_counted_as_meant() {
+    let source = "fn helper(x: u32) { if x > 0 { x.helper(1); sync_threads(); } }\n\
+        kernel! { pub A = unsafe fn alone(n: u32) { sync_threads(); // sync_threads()\n } }\n\
+        kernel! { pub B = unsafe fn calls(n: u32) { helper(n); helper(n); sync_threads_or(1); } }\n";
+    let counts = barriers_in_source(source);
+    assert_eq!((counts["alone"], counts["calls"]), (1, 3));
+}
