@@ -123,13 +123,11 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
         distinct(arguments.size.iter().copied())
     };
     let blocks = distinct(arguments.block.iter().flat_map(|range| range.0.iter().copied()));
-    let experiment = Bandwidth {
-        seed: arguments.common.seed,
-        cache: arguments.common.cache.into(),
-        minimum_samples: arguments.common.min_samples,
-        timeout: arguments.common.timeout,
-        ..Bandwidth::new(&kernels, &sizes, &blocks, &grids)
-    };
+    let mut experiment = Bandwidth::new(&kernels, &sizes, &blocks, &grids);
+    experiment.seed = arguments.common.seed;
+    experiment.cache = arguments.common.cache.into();
+    experiment.minimum_samples = arguments.common.min_samples;
+    experiment.timeout = arguments.common.timeout;
     let memory = experiment.required_memory();
     Run {
         program: "sweep",

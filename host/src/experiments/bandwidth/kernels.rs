@@ -99,6 +99,13 @@ const fn strided(
     }
 }
 
+/// Kernels are told apart by their names.
+impl PartialEq for StreamKernel {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
 impl StreamKernel {
     /// The kernel's name, as in the PTX and on the command line.
     pub fn name(&self) -> &'static str {
