@@ -10,6 +10,7 @@ use super::{
     lanes,
     launch::{LaunchContext, Place},
     memory::Memory,
+    registers::Registers,
     warp::{Outcome, State, Warp},
 };
 use crate::{
@@ -102,6 +103,25 @@ impl Block {
         self.blocked.clear();
         self.blocked.resize(warps, false);
         self.blocked_warps = 0;
+    }
+
+    /// Takes the registers of a warp that has finished.
+    pub(crate) fn take_registers(&mut self, warp: usize) -> Registers {
+        std::mem::take(&mut self.warps[warp].registers)
+    }
+
+    /// Gives a warp that has just started registers, unless it has them.
+    pub(crate) fn provide_registers(
+        &mut self,
+        warp: usize,
+        spare: &mut Vec<Registers>,
+        count: u32,
+    ) {
+        let registers = &mut self.warps[warp].registers;
+        if registers.is_empty() {
+            *registers = spare.pop().unwrap_or_default();
+            registers.reset(count);
+        }
     }
 
     /// Whether every warp has exited.

@@ -1,6 +1,7 @@
 //! Runs programs: warps of 32 lanes, blocks with shared memory and barriers, launches over SMs.
 
 mod access;
+mod ahead;
 mod atomic;
 mod barrier;
 mod block;
@@ -11,6 +12,7 @@ mod lookup;
 pub(crate) mod memory;
 pub(crate) mod passed;
 mod progress;
+mod registers;
 mod special;
 pub(crate) mod timed;
 pub(crate) mod untimed;

@@ -35,9 +35,9 @@ impl Progress {
         self.started = started;
     }
 
-    /// To be asked after each instruction.
+    /// Takes note of an instruction that has run.
     #[inline]
-    pub(crate) fn stalled(&mut self, log: &mut AccessLog) -> bool {
+    pub(crate) fn count(&mut self, log: &mut AccessLog) {
         if std::mem::take(&mut log.progress) {
             self.reads = 0;
             self.instructions = 0;
@@ -45,6 +45,11 @@ impl Progress {
             self.reads += u64::from(log.strong_read);
             self.instructions += 1;
         }
+    }
+
+    /// Whether the launch counts as stuck.
+    #[inline]
+    pub(crate) fn stalled(&self) -> bool {
         self.reads >= READS || self.instructions >= INSTRUCTIONS
     }
 

@@ -4,16 +4,18 @@ use std::{cmp::Reverse, collections::BinaryHeap};
 
 use super::{
     access::AccessLog,
+    ahead::{self, Ahead},
     block::{Block, Step, Surroundings},
     launch::LaunchContext,
     lookup::Store,
     memory::Memory,
     progress::Progress,
+    registers::Registers,
 };
 use crate::{
     chip::Chip,
     fault::Fault,
-    program::Action,
+    program::{Action, Program},
     timing::{AccessKind, Dispatcher, MemorySystem, SmClock},
 };
 
@@ -30,9 +32,16 @@ pub(crate) struct Ran {
 
 struct Sm {
     clock: SmClock,
+    /// Cycles from the last arrival at a barrier to the release.
+    barrier_latency: u64,
+    clock_ghz: f64,
     /// Block (index into `blocks`) and warp by warp slot.
     slots: Vec<(usize, usize)>,
     free_slots: Vec<usize>,
+    /// What each slot's warp has done ahead of its time.
+    ahead: Vec<Ahead>,
+    /// Registers of finished warps, the last used last.
+    spare_registers: Vec<Registers>,
     /// Resident blocks and, for each, its warps' slots and when its last store was accepted.
     blocks: Vec<Resident>,
     free_blocks: Vec<usize>,
@@ -43,6 +52,8 @@ struct Resident {
     block: Block,
     slots: Vec<usize>,
     done: u64,
+    /// Warps whose exit has not been timed.
+    live: usize,
 }
 
 /// Runs all blocks.
@@ -56,6 +67,7 @@ pub(crate) fn run(
     system.begin_launch();
     let mut log = AccessLog::new(true);
     let mut progress = Progress::new();
+    let bound = ahead::bound_to_time(launch.program);
     let mut dispatcher = Dispatcher::new(chip, blocks_per_sm);
     let mut sms: Vec<Sm> = (0..chip.sms).map(|_| Sm::new(chip)).collect();
     let mut queue = BinaryHeap::new();
@@ -87,68 +99,27 @@ pub(crate) fn run(
                 break;
             }
             let sm = &mut sms[index];
-            let (resident, warp) = sm.slots[slot];
-            let Resident { block, slots, done } = &mut sm.blocks[resident];
-            let pc = block.warps[warp].pc();
-            let mut around = Surroundings {
-                launch,
-                memory,
-                log: &mut log,
-                sm: index as u32,
-                warp_slot: slot as u32,
-                clock: launch.clock_start + cycle,
-            };
-            let step = block.step(warp, &mut around)?;
-            ran.warp_instructions += 1;
-            let instruction = &launch.program.instructions[pc as usize];
-            let ready = match log.store {
-                Some(Store::Global) => {
-                    let kind = match instruction.action {
-                        Action::Store(_) => AccessKind::Store,
-                        Action::Atomic(..) => AccessKind::Atomic,
-                        _ => AccessKind::Load,
-                    };
-                    let ready = system.access(cycle, kind, log.cache, &log.sectors);
-                    *done = (*done).max(ready);
-                    Some(ready)
-                }
-                Some(Store::Shared) => Some(sm.clock.shared_ready(cycle, log.passes)),
-                _ => None,
-            };
-            if step == Step::Finished {
-                sm.clock.stop_warp(slot);
-                sm.free_slots.push(slot);
-                ran.cycles = ran.cycles.max(cycle + 1);
-            } else {
-                let next = &launch.program.instructions[block.warps[warp].pc() as usize];
-                sm.clock.issue(slot, cycle, instruction, ready, next);
-                match step {
-                    Step::Blocked => sm.clock.wait(slot),
-                    Step::Sleep(nanoseconds) => {
-                        let cycles = f64::from(nanoseconds) * chip.clock_ghz;
-                        sm.clock.wait(slot);
-                        sm.clock.resume(slot, cycle + cycles as u64);
-                    }
-                    _ => {}
+            if sm.ahead[slot].is_empty() {
+                let mut around = Surroundings {
+                    launch,
+                    memory,
+                    log: &mut log,
+                    sm: index as u32,
+                    warp_slot: slot as u32,
+                    clock: launch.clock_start + cycle,
+                };
+                ran.warp_instructions += sm.execute(slot, &bound, &mut around, &mut progress)?;
+                if progress.stalled() {
+                    let running = sms.iter().flat_map(Sm::running);
+                    return Err(progress.fault(running, launch));
                 }
             }
-            let released = cycle + u64::from(chip.latency.barrier);
-            for &warp in &block.released {
-                let slot = slots[warp as usize];
-                sm.clock.wait(slot);
-                sm.clock.resume(slot, released);
-            }
-            if block.finished() {
-                let end = (cycle + 1).max(*done);
+            let end = sm.time(cycle, slot, launch.program, system);
+            if let Some(end) = end {
                 ran.cycles = ran.cycles.max(end);
-                sm.free_blocks.push(resident);
                 dispatcher.finish(index, end);
                 let started = start(&mut sms, &mut queue, &mut dispatcher);
                 progress.blocks_started(started);
-            }
-            if progress.stalled(&mut log) {
-                let resident = sms.iter().flat_map(Sm::running);
-                return Err(progress.fault(resident, launch));
             }
         }
         sms[index].enqueue(index, &mut queue);
@@ -161,8 +132,12 @@ impl Sm {
         let slots = chip.limits.max_warps_per_sm as usize;
         Self {
             clock: SmClock::new(chip),
+            barrier_latency: chip.latency.barrier.into(),
+            clock_ghz: chip.clock_ghz,
             slots: vec![(0, 0); slots],
             free_slots: (0..slots).rev().collect(),
+            ahead: (0..slots).map(|_| Ahead::default()).collect(),
+            spare_registers: Vec::new(),
             blocks: Vec::new(),
             free_blocks: Vec::new(),
             queued: false,
@@ -177,11 +152,18 @@ impl Sm {
                 block,
                 slots: Vec::new(),
                 done: 0,
+                live: 0,
             });
             self.blocks.len() - 1
         });
-        let Resident { block, slots, done } = &mut self.blocks[resident];
+        let Resident {
+            block,
+            slots,
+            done,
+            live,
+        } = &mut self.blocks[resident];
         block.start(linear, launch);
+        *live = block.warps.len();
         slots.clear();
         *done = 0;
         for warp in 0..block.warps.len() {
@@ -193,6 +175,116 @@ impl Sm {
             self.slots[slot] = (resident, warp);
             self.clock.start_warp(slot, cycle, launch.program.registers);
         }
+    }
+
+    /// Runs a warp whose time has come, and on to the next instruction that is bound to time.
+    /// Gives the number of instructions.
+    fn execute(
+        &mut self,
+        slot: usize,
+        bound: &[bool],
+        around: &mut Surroundings,
+        progress: &mut Progress,
+    ) -> Result<u64, Box<Fault>> {
+        let (resident, warp) = self.slots[slot];
+        let Resident { block, slots, .. } = &mut self.blocks[resident];
+        let registers = around.launch.program.registers;
+        block.provide_registers(warp, &mut self.spare_registers, registers);
+        let mut count = 0;
+        loop {
+            let pc = block.warps[warp].pc();
+            let step = block.step(warp, around)?;
+            count += 1;
+            self.ahead[slot].push(pc, step, around.log);
+            progress.count(around.log);
+            let now = around.clock - around.launch.clock_start;
+            for &released in block
+                .released
+                .iter()
+                .filter(|&&other| other as usize != warp)
+            {
+                let slot = slots[released as usize];
+                if self.ahead[slot].is_empty() {
+                    self.clock.resume(slot, now + self.barrier_latency);
+                } else {
+                    self.ahead[slot].release();
+                }
+            }
+            match step {
+                Step::Continue | Step::Released => {}
+                Step::Finished => {
+                    self.spare_registers.push(block.take_registers(warp));
+                    return Ok(count);
+                }
+                Step::Blocked | Step::Sleep(_) => return Ok(count),
+            }
+            if bound[block.warps[warp].pc() as usize] || self.ahead[slot].is_full() {
+                return Ok(count);
+            }
+        }
+    }
+
+    /// Times the oldest instruction of a slot that has run. Gives the end of its block, if it was
+    /// the last.
+    fn time(
+        &mut self,
+        cycle: u64,
+        slot: usize,
+        program: &Program,
+        system: &mut MemorySystem,
+    ) -> Option<u64> {
+        let (resident, warp) = self.slots[slot];
+        let Resident {
+            block, done, live, ..
+        } = &mut self.blocks[resident];
+        let (executed, sectors) = self.ahead[slot].pop().expect("the slot's warp has run");
+        let instruction = &program.instructions[executed.pc as usize];
+        let ready = match executed.store {
+            Some(Store::Global) => {
+                let kind = match instruction.action {
+                    Action::Store(_) => AccessKind::Store,
+                    Action::Atomic(..) => AccessKind::Atomic,
+                    _ => AccessKind::Load,
+                };
+                let ready = system.access(cycle, kind, executed.cache, sectors);
+                *done = (*done).max(ready);
+                Some(ready)
+            }
+            Some(Store::Shared) => Some(self.clock.shared_ready(cycle, executed.passes)),
+            _ => None,
+        };
+        if executed.step == Step::Finished {
+            self.clock.stop_warp(slot);
+            self.free_slots.push(slot);
+            *live -= 1;
+            if *live > 0 {
+                return None;
+            }
+            self.free_blocks.push(resident);
+            return Some((cycle + 1).max(*done));
+        }
+        let next = self.ahead[slot]
+            .next_pc()
+            .unwrap_or_else(|| block.warps[warp].pc());
+        self.clock.issue(
+            slot,
+            cycle,
+            instruction,
+            ready,
+            &program.instructions[next as usize],
+        );
+        let resume = match executed.step {
+            Step::Released => Some(self.barrier_latency),
+            Step::Sleep(nanoseconds) => Some((f64::from(nanoseconds) * self.clock_ghz) as u64),
+            _ => None,
+        };
+        if let Some(after) = resume {
+            self.clock.wait(slot);
+            self.clock.resume(slot, cycle + after);
+        } else if executed.step == Step::Blocked {
+            self.clock.wait(slot);
+        }
+        None
     }
 
     /// Puts the SM where its next event stands in time.

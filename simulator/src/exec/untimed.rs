@@ -50,6 +50,7 @@ pub(crate) fn run(
         let sm = (*linear % u64::from(chip.sms)) as u32;
         for _ in 0..ROUNDS {
             for warp in 0..block.warps.len() {
+                block.provide_registers(warp, &mut Vec::new(), launch.program.registers);
                 for _ in 0..TURN {
                     if block.is_blocked(warp) {
                         break;
@@ -67,7 +68,8 @@ pub(crate) fn run(
                     if matches!(step, Step::Blocked | Step::Finished | Step::Sleep(_)) {
                         break;
                     }
-                    if progress.stalled(&mut log) {
+                    progress.count(&mut log);
+                    if progress.stalled() {
                         let running = resident.iter().map(|(_, block)| block);
                         return Err(progress.fault(running, launch));
                     }

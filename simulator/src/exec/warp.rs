@@ -14,6 +14,7 @@ use super::{
     collective, lanes,
     launch::{LaunchContext, Place},
     passed::Passes,
+    registers::Registers,
     special, stop,
 };
 use crate::{
@@ -72,9 +73,7 @@ pub(crate) struct Warp {
     pub(crate) splits: ArrayVec<Split, WARP_SIZE>,
     /// The split that runs next.
     pub(crate) current: usize,
-    registers: Vec<Lanes>,
-    /// Which lanes of each register have been written.
-    written: Vec<u32>,
+    pub(crate) registers: Registers,
     /// How often each lane went past each barrier that can be passed by.
     pub(crate) passes: Passes,
     /// The lanes' local frames, one after the other.
@@ -88,8 +87,7 @@ impl Warp {
             live: 0,
             splits: ArrayVec::new(),
             current: 0,
-            registers: Vec::new(),
-            written: Vec::new(),
+            registers: Registers::default(),
             passes: Passes::new(),
             local: Bytes::new(0, tracked),
         }
@@ -103,10 +101,9 @@ impl Warp {
         self.splits.clear();
         self.splits.push(Split::at(0, self.live));
         self.current = 0;
-        let registers = launch.program.registers as usize;
-        self.registers.resize(registers, [0; WARP_SIZE]);
-        self.written.clear();
-        self.written.resize(registers, 0);
+        if !self.registers.is_empty() {
+            self.registers.reset(launch.program.registers);
+        }
         self.passes.clear();
         self.passes.resize(launch.sites.sites.len(), [0; WARP_SIZE]);
         self.local
@@ -259,7 +256,7 @@ impl Warp {
     /// A register's lanes; those of `mask` must have been written.
     #[inline]
     fn register(&self, register: u32, mask: u32, place: &Place) -> Result<&Lanes, Stopped> {
-        let missing = mask & !self.written[register as usize];
+        let missing = mask & !self.registers.written(register);
         if missing != 0 && place.launch.checks {
             let register = place.launch.program.register_names[register as usize].clone();
             return Err(stop(
@@ -267,7 +264,7 @@ impl Warp {
                 FaultKind::UninitialisedRegister { register },
             ));
         }
-        Ok(&self.registers[register as usize])
+        Ok(self.registers.get(register))
     }
 
     /// A source's value in every lane.
@@ -288,18 +285,7 @@ impl Warp {
     /// Writes a destination in the lanes of `mask`.
     #[inline]
     pub(crate) fn assign(&mut self, destination: Operand, mask: u32, value: &Lanes) {
-        let Operand::Register(register) = destination else {
-            return;
-        };
-        let target = &mut self.registers[register as usize];
-        if mask == u32::MAX {
-            *target = *value;
-        } else {
-            for lane in lanes(mask) {
-                target[lane] = value[lane];
-            }
-        }
-        self.written[register as usize] |= mask;
+        self.registers.assign(destination, mask, value);
     }
 
     fn guarded(&self, guard: Guard, here: u32, place: &Place) -> Result<u32, Stopped> {

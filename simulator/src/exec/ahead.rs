@@ -1,0 +1,105 @@
+//! Runs warps ahead of their modelled time.
+//!
+//! What an instruction computes seldom depends on when it runs. So a warp executes until an
+//! instruction whose result others or the clock decide, and the timing model then takes its time
+//! over what was done. A warp's registers are so used in one go, while the host's caches hold
+//! them, and the order of everything that threads can observe is still the order of time.
+
+use std::collections::VecDeque;
+
+use super::{access::AccessLog, block::Step, lookup::Store};
+use crate::program::{Action, CacheHint, Instruction, Operand, Program, Special};
+
+/// Instructions a warp may be ahead of its time.
+const LIMIT: usize = 64;
+
+/// An instruction that has run and is yet to be timed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Executed {
+    pub(crate) pc: u32,
+    pub(crate) step: Step,
+    pub(crate) store: Option<Store>,
+    pub(crate) cache: CacheHint,
+    pub(crate) passes: u32,
+    /// Range of its sectors in [`Ahead::sectors`].
+    sectors: (u32, u32),
+}
+
+/// What a warp has done ahead of its time, oldest first.
+#[derive(Debug, Default)]
+pub(crate) struct Ahead {
+    queue: VecDeque<Executed>,
+    sectors: Vec<u64>,
+}
+
+impl Ahead {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        self.queue.len() >= LIMIT
+    }
+
+    /// Records an instruction that has just run.
+    pub(crate) fn push(&mut self, pc: u32, step: Step, log: &AccessLog) {
+        if self.queue.is_empty() {
+            self.sectors.clear();
+        }
+        let first = self.sectors.len() as u32;
+        self.sectors.extend_from_slice(&log.sectors);
+        self.queue.push_back(Executed {
+            pc,
+            step,
+            store: log.store,
+            cache: log.cache,
+            passes: log.passes,
+            sectors: (first, self.sectors.len() as u32),
+        });
+    }
+
+    /// The instruction to be timed next, and the sectors of global memory it touched.
+    pub(crate) fn pop(&mut self) -> Option<(Executed, &[u64])> {
+        let executed = self.queue.pop_front()?;
+        let (first, last) = executed.sectors;
+        Some((executed, &self.sectors[first as usize..last as usize]))
+    }
+
+    /// The instruction to be timed after that, if it has run.
+    pub(crate) fn next_pc(&self) -> Option<u32> {
+        self.queue.front().map(|executed| executed.pc)
+    }
+
+    /// The warp was released before its wait was timed: it never waited.
+    pub(crate) fn release(&mut self) {
+        if let Some(last) = self.queue.back_mut() {
+            last.step = Step::Continue;
+        }
+    }
+}
+
+/// By instruction: whether it may only run when its time has come.
+pub(crate) fn bound_to_time(program: &Program) -> Vec<bool> {
+    let is_barrier = |instruction: &Instruction| matches!(instruction.action, Action::Barrier(_));
+    let has_barrier = program.instructions.iter().any(is_barrier);
+    let bound = |instruction: &Instruction| match instruction.action {
+        Action::Load(access) | Action::Store(access) => access.strong,
+        Action::Atomic(..) | Action::Barrier(_) | Action::Nanosleep => true,
+        // Barriers do not wait for exited threads.
+        Action::Exit => has_barrier,
+        _ => instruction.sources.iter().any(|source| {
+            matches!(
+                source,
+                Operand::Special(
+                    Special::Clock
+                        | Special::ClockHi
+                        | Special::Clock64
+                        | Special::GlobalTimer
+                        | Special::GlobalTimerLo
+                        | Special::GlobalTimerHi
+                )
+            )
+        }),
+    };
+    program.instructions.iter().map(bound).collect()
+}
