@@ -119,7 +119,7 @@ fn every_form_runs_and_means_what_it_says() {
         assert_eq!(word(28), 4, "the struct's third word through local memory");
         assert_eq!(word(32), if t == 31 { 31 } else { t + 1 }, "shfl.down");
         assert_eq!(word(36), 0, "no lane has !%p0");
-        assert_eq!(word(40), 2.5f32.to_bits(), "quad+4");
+        assert_eq!(word(40), 2.5f32.to_bits(), "second element of quad");
         assert_eq!(
             word(48) as u64 | u64::from(word(52)) << 32,
             2f64.to_bits(),
