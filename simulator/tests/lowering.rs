@@ -258,6 +258,28 @@ fn arguments_that_two_calls_share_are_copied() {
 }
 
 #[test]
+fn an_argument_written_before_another_call_keeps_its_value() {
+    let outside = ".func (.param .u32 r) half (.param .u32 a) {\n\
+                   .reg .u32 %x; ld.param.u32 %x, [a]; shr.u32 %x, %x, 1;\n\
+                   st.param.u32 [r], %x; ret; }";
+    let body = ".param .u32 late; .param .u32 soon; .param .u32 one; .param .u32 two;\n\
+                st.param.u32 [late], %tid_; st.param.u32 [soon], 77;\n\
+                call (one), half, (soon); call (two), half, (late);\n\
+                ld.param.u32 %r1, [one]; ld.param.u32 %r2, [two];\n\
+                mad.lo.u32 %r1, %r1, 1000, %r2; st.global.u32 [%out], %r1; ret;";
+    let ptx = kernel(outside, body);
+    let words = Run {
+        ptx: &ptx,
+        ..Run::default()
+    }
+    .words()
+    .unwrap();
+    for (t, &word) in words[..32].iter().enumerate() {
+        assert_eq!(word as usize, 38 * 1000 + t / 2);
+    }
+}
+
+#[test]
 fn the_register_estimate_counts_what_is_live_at_once() {
     // Forty loads before forty uses keep forty values live; alternating ones two.
     let load_use = |apart: bool| {
