@@ -119,7 +119,7 @@ fn every_form_runs_and_means_what_it_says() {
         assert_eq!(word(28), 4, "the struct's third word through local memory");
         assert_eq!(word(32), if t == 31 { 31 } else { t + 1 }, "shfl.down");
         assert_eq!(word(36), 0, "no lane has !%p0");
-        assert_eq!(word(40), 2.5f32.to_bits(), "quad+4");
+        assert_eq!(word(40), 2.5f32.to_bits(), "second element of quad");
         assert_eq!(
             word(48) as u64 | u64::from(word(52)) << 32,
             2f64.to_bits(),
@@ -254,6 +254,28 @@ fn arguments_that_two_calls_share_are_copied() {
     .unwrap();
     for (t, &word) in words[..32].iter().enumerate() {
         assert_eq!(word as usize, 2 * t * 1000 + 2 * t);
+    }
+}
+
+#[test]
+fn an_argument_written_before_another_call_keeps_its_value() {
+    let outside = ".func (.param .u32 r) half (.param .u32 a) {\n\
+                   .reg .u32 %x; ld.param.u32 %x, [a]; shr.u32 %x, %x, 1;\n\
+                   st.param.u32 [r], %x; ret; }";
+    let body = ".param .u32 late; .param .u32 soon; .param .u32 one; .param .u32 two;\n\
+                st.param.u32 [late], %tid_; st.param.u32 [soon], 77;\n\
+                call (one), half, (soon); call (two), half, (late);\n\
+                ld.param.u32 %r1, [one]; ld.param.u32 %r2, [two];\n\
+                mad.lo.u32 %r1, %r1, 1000, %r2; st.global.u32 [%out], %r1; ret;";
+    let ptx = kernel(outside, body);
+    let words = Run {
+        ptx: &ptx,
+        ..Run::default()
+    }
+    .words()
+    .unwrap();
+    for (t, &word) in words[..32].iter().enumerate() {
+        assert_eq!(word as usize, 38 * 1000 + t / 2);
     }
 }
 

@@ -4,7 +4,7 @@ use super::{Class, Decoded, Immediate, Opcode, Role};
 use crate::program::{Action, BarrierKind, BarrierOperation};
 
 /// The rows.
-pub static ROWS: &[Opcode] = &[
+pub(super) static ROWS: &[Opcode] = &[
     row("bar", |modifiers| match modifiers {
         ["warp", "sync"] => Ok(decoded(Action::WarpBarrier, &[Role::Source])),
         _ => block(modifiers, true),

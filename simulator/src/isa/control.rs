@@ -4,7 +4,7 @@ use super::{Class, Decoded, Immediate, Opcode, Role};
 use crate::program::Action;
 
 /// The rows.
-pub static ROWS: &[Opcode] = &[
+pub(super) static ROWS: &[Opcode] = &[
     row("bra", |modifiers| {
         let decoded = decoded(Action::Branch(0), &[Role::Label]);
         only(modifiers, &[&[], &["uni"]], decoded)

@@ -4,10 +4,10 @@ use super::{Class, Decoded, Immediate, Opcode, Role};
 use crate::program::{Access, Action, AtomicOperation, CacheHint, Lanes, Number, Space};
 
 /// The rows.
-pub static ROWS: &[Opcode] = &[
-    row("ld", |modifiers| load(modifiers)),
-    row("ldu", |modifiers| load(modifiers)),
-    row("st", |modifiers| store(modifiers)),
+pub(super) static ROWS: &[Opcode] = &[
+    row("ld", load),
+    row("ldu", load),
+    row("st", store),
     row("atom", |modifiers| atomic(modifiers, true)),
     row("red", |modifiers| atomic(modifiers, false)),
     Opcode {
@@ -255,6 +255,12 @@ fn convert_address(modifiers: &[&str]) -> Result<Decoded, String> {
             modifiers.join(".")
         ));
     };
+    if matches!(
+        action,
+        Action::ToGeneric(Space::Parameter) | Action::FromGeneric(Space::Parameter)
+    ) {
+        return Err("kernel parameters have no generic address here".to_owned());
+    }
     let roles = &[Role::Destination, Role::Source];
     Ok(Decoded {
         action,

@@ -4,7 +4,7 @@ use super::{Class, Decoded, Immediate, Opcode, Role};
 use crate::program::{Action, AtomicOperation, Number, ShuffleMode, VoteMode};
 
 /// The rows.
-pub static ROWS: &[Opcode] = &[
+pub(super) static ROWS: &[Opcode] = &[
     row("shfl", shuffle),
     row("vote", vote),
     row("match", match_any),

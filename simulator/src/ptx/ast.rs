@@ -145,6 +145,7 @@ pub struct Variable {
 
 /// One element of an initialiser.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs)]
 pub enum Initial {
     /// The element's value, already in the variable's element width (low bits).
     Bits(u64),
@@ -177,6 +178,7 @@ pub struct Function {
 
 /// What stands in a body.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs)]
 pub enum Item {
     /// `.reg .b32 %r<10>;` gives ten names.
     Registers { ty: Type, names: Vec<String> },
@@ -210,6 +212,7 @@ pub struct Statement {
 
 /// An operand as written.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs)]
 pub enum Operand {
     /// A register, special register, variable, label or function name.
     Name(String),

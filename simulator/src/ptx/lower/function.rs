@@ -1,55 +1,16 @@
 //! One function: its items in order, each statement to an instruction.
 
-use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::OnceLock;
 
 use arrayvec::ArrayVec;
 
-use super::super::ast::{Function, Item, Operand as Written, Space, Statement, Type};
+use super::super::ast::{Function, Item, Operand as Written, Statement, Type};
 use super::builder::Builder;
+use super::check::{immediate_bits, negation};
+use super::decode::decode;
 use super::frame::{Frame, Symbol, small};
-use crate::isa::{self, Decoded, Opcode, Role};
-use crate::program::{Action, Guard, Instruction, Operand, VoteMode};
-
-/// Rows of the table by name: integer and float forms may have rows of their own.
-fn rows(name: &str) -> &'static [&'static Opcode] {
-    static ROWS: OnceLock<HashMap<&'static str, Vec<&'static Opcode>>> = OnceLock::new();
-    let rows = ROWS.get_or_init(|| {
-        let mut rows: HashMap<_, Vec<_>> = HashMap::new();
-        for opcode in isa::opcodes() {
-            rows.entry(opcode.name).or_default().push(opcode);
-        }
-        rows
-    });
-    rows.get(name).map_or(&[], Vec::as_slice)
-}
-
-/// Finds the row that takes these modifiers.
-pub(super) fn decode(
-    name: &str,
-    modifiers: &[String],
-) -> Result<(&'static Opcode, Decoded), String> {
-    let modifiers: Vec<&str> = modifiers.iter().map(String::as_str).collect();
-    let mut refusals: Vec<String> = Vec::new();
-    for &opcode in rows(name) {
-        match (opcode.decode)(&modifiers) {
-            Ok(decoded) => return Ok((opcode, decoded)),
-            // An empty refusal: the type is another row's.
-            Err(refusal) if refusal.is_empty() || refusals.contains(&refusal) => {}
-            Err(refusal) => refusals.push(refusal),
-        }
-    }
-    let dot = if modifiers.is_empty() { "" } else { "." };
-    let mnemonic = format!("`{name}{dot}{}`", modifiers.join("."));
-    if refusals.is_empty() {
-        return Err(format!("instruction {mnemonic} is not supported"));
-    }
-    Err(format!(
-        "{mnemonic} is not supported: {}",
-        refusals.join("; or ")
-    ))
-}
+use crate::isa::{Decoded, Opcode, Role};
+use crate::program::{Action, Guard, Instruction, Operand};
 
 /// Where the statement that is being lowered stands and what it is guarded by.
 #[derive(Clone, Copy)]
@@ -311,98 +272,9 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// What only the operands tell: vector lengths, sign extension, a barrier's count.
-    fn check(
-        &mut self,
-        frame: &Frame<'a>,
-        statement: &Statement,
-        action: &mut Action,
-        destinations: &[Operand],
-        sources: &[Operand],
-    ) -> Result<(), String> {
-        match action {
-            Action::Load(access) => {
-                if destinations.len() != usize::from(access.count) {
-                    return Err(format!(
-                        "{} destinations are required, {} are given",
-                        access.count,
-                        destinations.len()
-                    ));
-                }
-                for destination in destinations {
-                    let Operand::Register(register) = destination else {
-                        continue;
-                    };
-                    let bits = self.widths.get(*register as usize).copied().unwrap_or(0);
-                    let bytes = bits / 8;
-                    if bytes < access.bytes {
-                        return Err(format!(
-                            "a register of {bits} bits cannot take {} bytes",
-                            access.bytes
-                        ));
-                    }
-                    if access.sign_extend_to > 0 {
-                        access.sign_extend_to = if bytes > access.bytes { bytes } else { 0 };
-                    }
-                }
-            }
-            Action::Store(access) => {
-                if sources.len() != usize::from(access.count) + 1 {
-                    return Err(format!(
-                        "{} values are required, {} are given",
-                        access.count,
-                        sources.len() - 1
-                    ));
-                }
-                if access.space == Space::Constant
-                    || (access.space == Space::Parameter && frame.function.entry)
-                {
-                    return Err("constant memory and kernel parameters are read-only".to_owned());
-                }
-            }
-            Action::Barrier(operation) => {
-                let reduces = statement.modifiers.iter().any(|modifier| modifier == "red");
-                operation.has_count = sources.len() - usize::from(reduces) == 2;
-            }
-            _ => {}
-        }
-        Ok(())
-    }
-
     fn carry(&mut self, frame: &mut Frame<'a>) -> u32 {
         *frame
             .carry
             .get_or_insert_with(|| self.register("carry flag".to_owned()))
-    }
-}
-
-/// The place for a negation that the action itself knows.
-fn negation(action: &mut Action) -> Option<&mut bool> {
-    match action {
-        Action::Barrier(operation) => Some(&mut operation.negated),
-        Action::Vote(
-            VoteMode::All { negated }
-            | VoteMode::Any { negated }
-            | VoteMode::Uniform { negated }
-            | VoteMode::Ballot { negated },
-        ) => Some(negated),
-        _ => None,
-    }
-}
-
-/// How many low bits of an integer immediate count.
-fn immediate_bits(action: &Action, modifiers: &[String], source: usize) -> u32 {
-    match action {
-        Action::Store(access) | Action::Atomic(access, _) => u32::from(access.bytes) * 8,
-        Action::Match { bits, .. } if source == 0 => u32::from(*bits),
-        Action::Compute(_) => {
-            let width = |modifier: &String| match modifier.get(1..) {
-                Some("64") => 64,
-                _ => 32,
-            };
-            modifiers.iter().map(width).max().unwrap_or(64)
-        }
-        Action::ToGeneric(_) | Action::FromGeneric(_) | Action::IsSpace(_) => 64,
-        _ => 32,
     }
 }

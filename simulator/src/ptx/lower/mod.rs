@@ -2,9 +2,12 @@
 
 mod builder;
 mod call;
+mod check;
 mod control;
+mod decode;
 mod frame;
 mod function;
+mod in_place;
 mod operands;
 mod pressure;
 mod recursion;

@@ -30,8 +30,8 @@ pub(super) fn registers(program: &Program, widths: &[u8], ranges: &[Range<usize>
         };
         let callee = |target: &u32| by_start.get(target).copied();
         if ready {
-            let calls = function.calls.iter().filter_map(|(target, live)| {
-                Some(live + callee(target).and_then(|callee| needs[callee]).unwrap_or(0))
+            let calls = function.calls.iter().map(|(target, live)| {
+                live + callee(target).and_then(|callee| needs[callee]).unwrap_or(0)
             });
             needs[number] = Some(calls.max().unwrap_or(0).max(function.most));
         } else if needs[number].is_none() {

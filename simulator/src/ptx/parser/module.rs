@@ -117,13 +117,12 @@ impl Parser<'_> {
 
     /// The number after `.version`: `8.3`; a lone `9` is refused as ptxas does.
     fn version(&mut self) -> Parsed<(u32, u32)> {
-        if self.kind() == Some(Kind::Number) {
-            if let Some((major, minor)) = self.word().split_once('.') {
-                if let (Ok(major), Ok(minor)) = (major.parse(), minor.parse()) {
-                    self.next += 1;
-                    return Ok((major, minor));
-                }
-            }
+        if self.kind() == Some(Kind::Number)
+            && let Some((major, minor)) = self.word().split_once('.')
+            && let (Ok(major), Ok(minor)) = (major.parse(), minor.parse())
+        {
+            self.next += 1;
+            return Ok((major, minor));
         }
         Err(self.unexpected("a version such as 8.3"))
     }

@@ -134,11 +134,11 @@ impl Parser<'_> {
     }
 
     pub(super) fn number(&mut self, negative: bool) -> Parsed<Operand> {
-        if self.kind() == Some(Kind::Number) {
-            if let Some(value) = literal(self.word(), negative) {
-                self.next += 1;
-                return Ok(value);
-            }
+        if self.kind() == Some(Kind::Number)
+            && let Some(value) = literal(self.word(), negative)
+        {
+            self.next += 1;
+            return Ok(value);
         }
         Err(self.unexpected("a number"))
     }
