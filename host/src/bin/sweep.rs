@@ -27,7 +27,12 @@ struct Arguments {
     #[arg(long, value_name = "ELEMENTS", value_delimiter = ',', value_parser = quantity::count)]
     size: Vec<u64>,
     /// Threads per block: a list, or doubling ranges such as 32..1024
-    #[arg(long, value_name = "THREADS", value_delimiter = ',', default_value = "32..1024")]
+    #[arg(
+        long,
+        value_name = "THREADS",
+        value_delimiter = ',',
+        default_value = "32..1024"
+    )]
     block: Vec<Doubling>,
     /// Blocks of grid-stride kernels [default: as many as the device holds at once]
     #[arg(long, value_name = "BLOCKS", value_delimiter = ',')]
@@ -39,9 +44,9 @@ struct Arguments {
     common: CommonOptions,
 }
 
-/// Enough to see the shape, few enough for a simulator: one and four elements per thread, the
-/// grid-stride loop, and the in-place operation.
-const DEFAULT_KERNELS: &str = "vector_add,vector_add_x4,vector_add_strided_4,saxpy";
+/// Enough to see the shape, few enough for a simulator: one and four elements per thread, and the
+/// grid-stride loop.
+const DEFAULT_KERNELS: &str = "vector_add,vector_add_x4,vector_add_strided_4";
 const GPU_SIZE: u64 = 1 << 28;
 /// The modelled bandwidth is in its steady state from about here on.
 const SIMULATOR_SIZE: u64 = 1 << 22;
@@ -61,7 +66,10 @@ impl FromStr for KernelChoice {
             Some(kernel) => Ok(Self(vec![kernel])),
             None => {
                 let names: Vec<&str> = KERNELS.iter().map(StreamKernel::name).collect();
-                Err(format!("one of these is required: all, {}", names.join(", ")))
+                Err(format!(
+                    "one of these is required: all, {}",
+                    names.join(", ")
+                ))
             }
         }
     }
@@ -97,8 +105,19 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
     if arguments.common.list_devices {
         return program::list_devices();
     }
-    let kernels = distinct(arguments.kernel.iter().flat_map(|choice| &choice.0).copied());
-    let grids = distinct(arguments.grid.iter().flat_map(|range| range.0.iter().copied()));
+    let kernels = distinct(
+        arguments
+            .kernel
+            .iter()
+            .flat_map(|choice| &choice.0)
+            .copied(),
+    );
+    let grids = distinct(
+        arguments
+            .grid
+            .iter()
+            .flat_map(|range| range.0.iter().copied()),
+    );
     if !grids.is_empty()
         && !kernels
             .iter()
@@ -118,11 +137,20 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
     let session = program::open_device(&arguments.common)?;
     let properties = session.device().properties().clone();
     let sizes = if arguments.size.is_empty() {
-        vec![default_size(&properties, &kernels, session.device().free_memory()?)]
+        vec![default_size(
+            &properties,
+            &kernels,
+            session.device().free_memory()?,
+        )]
     } else {
         distinct(arguments.size.iter().copied())
     };
-    let blocks = distinct(arguments.block.iter().flat_map(|range| range.0.iter().copied()));
+    let blocks = distinct(
+        arguments
+            .block
+            .iter()
+            .flat_map(|range| range.0.iter().copied()),
+    );
     let mut experiment = Bandwidth::new(&kernels, &sizes, &blocks, &grids);
     experiment.seed = arguments.common.seed;
     experiment.cache = arguments.common.cache.into();

@@ -175,7 +175,9 @@ impl<'a> BandwidthWorker<'a> {
                 ),
             }));
         }
-        if let Some(available) = host_memory::available().filter(|_| self.device.properties().modelled) {
+        if let Some(available) =
+            host_memory::available().filter(|_| self.device.properties().modelled)
+        {
             host_memory::check(required, available)
                 .map_err(|reason| Failure::new(Stage::Memory, reason))?;
         }
