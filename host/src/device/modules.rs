@@ -40,7 +40,7 @@ pub fn is_stale(text: &str) -> bool {
     !text
         .lines()
         .take_while(|line| line.starts_with("//"))
-        .any(|line| line.contains(embedded::SOURCES))
+        .any(|line| line.trim_end().rsplit(':').next() == Some(embedded::SOURCES))
 }
 
 /// The lowest compute capability that runs a target's PTX.
