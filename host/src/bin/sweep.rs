@@ -24,7 +24,7 @@ struct Arguments {
     #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = DEFAULT_KERNELS)]
     kernel: Vec<KernelChoice>,
     /// Elements: 64Mi, 1e6, 2^28, … [default: 2^28 or what fits on a GPU, 2^22 on the simulator]
-    #[arg(long, value_name = "ELEMENTS", value_delimiter = ',', value_parser = quantity::count)]
+    #[arg(long, value_name = "ELEMENTS", allow_negative_numbers = true, value_delimiter = ',', value_parser = quantity::count)]
     size: Vec<u64>,
     /// Threads per block: a list, or doubling ranges such as 32..1024
     #[arg(
@@ -35,7 +35,12 @@ struct Arguments {
     )]
     block: Vec<Doubling>,
     /// Blocks of grid-stride kernels [default: as many as the device holds at once]
-    #[arg(long, value_name = "BLOCKS", value_delimiter = ',')]
+    #[arg(
+        long,
+        value_name = "BLOCKS",
+        allow_negative_numbers = true,
+        value_delimiter = ','
+    )]
     grid: Vec<Doubling>,
     /// List the kernels and exit
     #[arg(long)]
