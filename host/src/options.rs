@@ -30,6 +30,7 @@ pub struct CommonOptions {
         long,
         value_name = "N",
         default_value = "1",
+        allow_negative_numbers = true,
         help_heading = "Measuring"
     )]
     pub seed: u64,

@@ -30,6 +30,7 @@ struct Arguments {
     #[arg(
         long,
         value_name = "THREADS",
+        allow_negative_numbers = true,
         value_delimiter = ',',
         default_value = "32..1024"
     )]
@@ -133,12 +134,13 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
              for example, or leave --grid out",
         );
     }
-    let outputs = Outputs::open(&arguments.common).or_else(|error| {
-        if error.is_usage() {
-            usage(&error.to_string());
-        }
-        Err(error)
-    })?;
+    let outputs = Outputs::open(&arguments.common);
+    if let Err(error) = &outputs
+        && error.is_usage()
+    {
+        usage(&error.to_string());
+    }
+    let outputs = outputs?;
     let session = program::open_device(&arguments.common)?;
     let properties = session.device().properties().clone();
     let sizes = if arguments.size.is_empty() {
