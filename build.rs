@@ -39,7 +39,7 @@ fn embed() -> Result<(), String> {
 
     let (directory, origin) = if env::var_os("CARGO_FEATURE_RUST_CUDA").is_some() {
         let built = out.join("rust-cuda");
-        build_with_rust_cuda(&kernels.join("rust-cuda"), &built)?;
+        build_with_rust_cuda(&kernels, &built)?;
         (built, "rustc_codegen_nvvm")
     } else if let Some(directory) = env::var_os(DIRECTORY_VARIABLE) {
         // Relative to the workspace, where the user's command ran, not to `host`.
@@ -123,31 +123,41 @@ fn warn_if_stale(
     Ok(())
 }
 
-/// Runs the builder in `workspace`, which writes one `<target>.ptx` per target into `built`.
-fn build_with_rust_cuda(workspace: &Path, built: &Path) -> Result<(), String> {
-    for entry in fs::read_dir(workspace)
-        .map_err(|error| format!("the builder's workspace {}: {error}", workspace.display()))?
-    {
-        let path = entry.map_err(|error| error.to_string())?.path();
+/// Builds every target that has kernels, which are those with committed PTX, into `built` with
+/// the builder in `kernels/rust-cuda`.
+fn build_with_rust_cuda(kernels: &Path, built: &Path) -> Result<(), String> {
+    let workspace = kernels.join("rust-cuda");
+    let unreadable = |error| format!("the builder's workspace {}: {error}", workspace.display());
+    for entry in fs::read_dir(&workspace).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
         if path.file_name().is_some_and(|name| name != "target") {
             println!("cargo::rerun-if-changed={}", path.display());
         }
     }
-    for variable in ["LLVM_CONFIG", "CUDA_PATH"] {
+    for variable in ["LLVM_CONFIG", "CUDA_HOME", "CUDA_PATH"] {
         println!("cargo::rerun-if-env-changed={variable}");
     }
-    check_rust_cuda_toolchain(workspace)?;
+    check_rust_cuda_toolchain(&workspace)?;
     if built.exists() {
         fs::remove_dir_all(built).map_err(|error| format!("{}: {error}", built.display()))?;
     }
     fs::create_dir_all(built).map_err(|error| format!("{}: {error}", built.display()))?;
+    for (target, _, _) in digest::TARGETS {
+        let file = format!("{target}.ptx");
+        if kernels.join("ptx").join(&file).exists() {
+            run_builder(&workspace, target, &built.join(file))?;
+        }
+    }
+    Ok(())
+}
 
+fn run_builder(workspace: &Path, target: &str, output: &Path) -> Result<(), String> {
     // The proxy `cargo` picks the toolchain that the workspace pins, if nothing of this build's
     // own toolchain and flags reaches it.
     let mut command = Command::new("cargo");
     command
-        .args(["run", "--release", "--"])
-        .arg(built)
+        .args(["run", "--release", "--", target])
+        .arg(output)
         .current_dir(workspace);
     for (name, _) in env::vars_os() {
         let name = name.to_string_lossy().into_owned();
@@ -158,18 +168,18 @@ fn build_with_rust_cuda(workspace: &Path, built: &Path) -> Result<(), String> {
             command.env_remove(name);
         }
     }
-    let output = command
+    let result = command
         .output()
         .map_err(|error| format!("feature rust-cuda: cargo does not start: {error}"))?;
-    if output.status.success() {
+    if result.status.success() {
         return Ok(());
     }
     Err(format!(
-        "feature rust-cuda: the builder in {} failed ({}); {}/README.md says what it needs\n{}",
+        "feature rust-cuda: building {target} in {} failed ({}); {} says what is needed\n{}",
         workspace.display(),
-        output.status,
-        workspace.display(),
-        String::from_utf8_lossy(&output.stderr)
+        result.status,
+        workspace.join("README.md").display(),
+        String::from_utf8_lossy(&result.stderr)
     ))
 }
 
@@ -196,10 +206,12 @@ fn check_rust_cuda_toolchain(workspace: &Path) -> Result<(), String> {
         )),
         Err(_) => missing.push("rustup: see https://rustup.rs".into()),
     }
-    let cuda = env::var_os("CUDA_PATH").map_or_else(|| "/usr/local/cuda".into(), PathBuf::from);
+    let cuda = env::var_os("CUDA_HOME")
+        .or_else(|| env::var_os("CUDA_PATH"))
+        .map_or_else(|| "/usr/local/cuda".into(), PathBuf::from);
     if !cuda.join("nvvm").is_dir() {
         missing.push(format!(
-            "libNVVM: no folder nvvm in {}; install CUDA 12.0 or later, or set CUDA_PATH to it",
+            "libNVVM: no folder nvvm in {}; install CUDA 12.0 or later, or set CUDA_HOME to it",
             cuda.display()
         ));
     }

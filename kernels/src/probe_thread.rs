@@ -61,6 +61,29 @@ kernel! {
 }
 
 kernel! {
+    /// Swaps `x[i]` and `x[i + half]` for `i` in `0..half`: the threads below `half` load, the block
+    /// waits, the same threads store; those above take part in the barrier alone. A compiler that
+    /// threads the two branches into one makes two barriers of it, and the block waits forever.
+    ///
+    /// One block of one dimension with at least `half` threads; `x` holds `2 * half` values.
+    pub PROBE_BARRIER_BETWEEN_BRANCHES = unsafe fn probe_barrier_between_branches(
+        half: u32, x: *mut u32,
+    ) {
+        let t = thread::thread_idx_x();
+        let (mut low, mut high) = (0, 0);
+        if t < half {
+            // SAFETY: t + half < 2 * half.
+            unsafe { (low, high) = (*x.add(t as usize), *x.add((t + half) as usize)) };
+        }
+        thread::sync_threads();
+        if t < half {
+            // SAFETY: as above.
+            unsafe { (*x.add(t as usize), *x.add((t + half) as usize)) = (high, low) };
+        }
+    }
+}
+
+kernel! {
     /// Writes 6 values per thread at `6 * index()`: cycles by `clock` (modulo 2^32) and by
     /// `clock64` over a loop of `rounds` dependent multiplications, nanoseconds by `globaltimer`
     /// over the same, the SM, the bound of SM numbers, and the loop's result (so that it is not

@@ -1,7 +1,7 @@
-//! What does a third less traffic change, and does unrolling by hand help a kernel this simple?
+//! What does a multiplication more cost, and does unrolling by hand help a kernel this simple?
 //!
-//! Expected: `y = alpha * x + y` moves the same 12 bytes per element as an addition, and the
-//! fused multiply-add is free beside them, so the plain form is as fast as `vector_add`. Unrolled,
+//! Expected: `y = alpha * x + y` moves the same 12 bytes per element as an addition, and the fused
+//! multiply-add is free beside them, so the plain form is as fast as `vector_add`. Unrolled,
 //! four pairs of loads are in flight per thread, which pays where few threads are resident.
 //!
 //! Run: `cargo run --release --bin sweep -- --kernel saxpy,saxpy_unrolled`

@@ -147,8 +147,13 @@ fn inserted(field: u64, base: u64, position: u32, length: u32) -> u64 {
 /// `bfi.{b32,b64} d, field, base, position, length`
 fn insert_field(modifiers: &[&str]) -> Result<Decoded, String> {
     let mut m = Modifiers::new(modifiers);
-    let compute = for_type!(m.ty(); T in "b32" = u32, "b64" = u64 =>
-        lanes!(|a: T, b: T, c: u32, d: u32| inserted(u64::from(a), u64::from(b), c, d) as T))?;
+    let compute = match m.ty() {
+        "b32" => {
+            lanes!(|a: u32, b: u32, c: u32, d: u32| inserted(a.into(), b.into(), c, d) as u32)
+        }
+        "b64" => lanes!(|a: u64, b: u64, c: u32, d: u32| inserted(a, b, c, d)),
+        _ => return Err(String::new()),
+    };
     use Role::{Destination, Source};
     m.integer(compute, &[Destination, Source, Source, Source, Source])
 }

@@ -1,18 +1,15 @@
-//! Comparison and selection (PTX ISA 9.7.6 and 9.7.7): setp, set, selp, slct; and testp (9.7.3).
+//! Comparison (PTX ISA 9.7.6 and 9.7.7): setp and set.
 
 use super::float32::flush;
 use super::half::{Brain, Half, Sixteen, Widened, sixteen};
-use super::lanes::{Lane, for_type, lanes};
-use super::modifiers::{Modifiers, TERNARY, UNARY};
+use super::lanes::Lane;
+use super::modifiers::Modifiers;
 use super::{Class, Decoded, Immediate, Opcode, Role, row};
 use crate::program::{Compute, WARP_SIZE};
 
 pub(super) static ROWS: &[Opcode] = &[
     row("setp", Class::Integer, set_predicate),
     row("set", Class::Integer, set),
-    row("selp", Class::Integer, select),
-    row("slct", Class::Integer, select_by_sign),
-    row("testp", Class::Float32, test_property),
 ];
 
 /// Two values as a comparison sees them.
@@ -50,7 +47,7 @@ comparable!(
 
 /// `.ftz.f32`
 #[derive(Clone, Copy)]
-struct Flushed(f32);
+pub(super) struct Flushed(pub(super) f32);
 
 impl Lane for Flushed {
     #[inline(always)]
@@ -213,7 +210,7 @@ fn predicate_pair<F: Sixteen, const FTZ: bool, const B: u8, const C: u8>() -> Co
 }
 
 /// The type of immediates beside operands of this type.
-fn immediate(ty: &str) -> Immediate {
+pub(super) fn immediate(ty: &str) -> Immediate {
     match ty {
         "f64" => Immediate::Float64,
         "f32" => Immediate::Float32,
@@ -330,7 +327,7 @@ fn truth_pair<F: Sixteen, const FTZ: bool, const B: u8, const C: u8>() -> Comput
             let (x, y) = (a[lane], b[lane]);
             let low = combined::<B>(holds::<_, C>(half(x), half(y)), c);
             let high = combined::<B>(holds::<_, C>(half(x >> 16), half(y >> 16)), c);
-            d[lane] = u64::from(low) * one | (u64::from(high) * one) << 16;
+            d[lane] = (u64::from(low) * one) | ((u64::from(high) * one) << 16);
         }
     }
 }
@@ -383,67 +380,4 @@ fn set(modifiers: &[&str]) -> Result<Decoded, String> {
         _ => &[Destination, Source, Source, PredicateSource],
     };
     m.finish(compute, roles, immediate(ty))
-}
-
-/// `selp.type d, a, b, c`
-fn select(modifiers: &[&str]) -> Result<Decoded, String> {
-    use Role::{Destination, PredicateSource, Source};
-    let mut m = Modifiers::new(modifiers);
-    let ty = m.ty();
-    let compute = for_type!(ty;
-        T in "b16" = u16, "u16" = u16, "s16" = u16, "b32" = u32, "u32" = u32, "s32" = u32,
-            "f32" = u32, "b64" = u64, "u64" = u64, "s64" = u64, "f64" = u64 =>
-        lanes!(|a: T, b: T, c: bool| if c { a } else { b }))?;
-    m.finish(
-        compute,
-        &[Destination, Source, Source, PredicateSource],
-        immediate(ty),
-    )
-}
-
-/// `slct{.ftz}.dtype.{s32,f32} d, a, b, c`: `a` where `c >= 0`; -0.0 counts as 0, NaN selects `b`.
-fn select_by_sign(modifiers: &[&str]) -> Result<Decoded, String> {
-    let mut m = Modifiers::new(modifiers);
-    let (sign, ty) = (m.ty(), m.ty());
-    let ftz = sign == "f32" && m.flag("ftz");
-    macro_rules! by {
-        ($S:ty, $is_positive:expr) => {
-            for_type!(ty;
-                T in "b16" = u16, "u16" = u16, "s16" = u16, "b32" = u32, "u32" = u32, "s32" = u32,
-                    "f32" = u32, "b64" = u64, "u64" = u64, "s64" = u64, "f64" = u64 =>
-                lanes!(|a: T, b: T, c: $S| if $is_positive(c) { a } else { b }))
-        };
-    }
-    let compute = match (sign, ftz) {
-        ("s32", _) => by!(i32, |c| c >= 0)?,
-        ("f32", false) => by!(f32, |c| c >= 0.0)?,
-        ("f32", true) => by!(Flushed, |c: Flushed| c.0 >= 0.0)?,
-        _ => return Err(String::new()),
-    };
-    m.finish(compute, TERNARY, immediate(ty))
-}
-
-/// `testp.property.{f32,f64}`
-fn test_property(modifiers: &[&str]) -> Result<Decoded, String> {
-    let mut m = Modifiers::new(modifiers);
-    let ty = m.ty();
-    let property = m
-        .one_of(&[
-            "finite",
-            "infinite",
-            "number",
-            "notanumber",
-            "normal",
-            "subnormal",
-        ])
-        .ok_or("no property")?;
-    let compute = for_type!(ty; T in "f32" = f32, "f64" = f64 => match property {
-        0 => lanes!(|a: T| a.is_finite()),
-        1 => lanes!(|a: T| a.is_infinite()),
-        2 => lanes!(|a: T| !a.is_nan()),
-        3 => lanes!(|a: T| a.is_nan()),
-        4 => lanes!(|a: T| a.is_normal()),
-        _ => lanes!(|a: T| a.is_subnormal()),
-    })?;
-    m.finish(compute, UNARY, immediate(ty))
 }

@@ -5,7 +5,8 @@
 //! 16 bits. A NaN result is 0x7fff.
 
 use super::exact::{BF16, F16, Format};
-use super::float32::{extremum, extremum_xorsign, sum_to_odd};
+use super::extremum::{extremum, extremum_xorsign};
+use super::float32::sum_to_odd;
 use super::lanes::{Lane, lanes};
 use super::modifiers::{BINARY, Modifiers, TERNARY, UNARY, instance};
 use super::{Class, Decoded, Immediate, Opcode, row};

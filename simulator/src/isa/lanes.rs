@@ -62,7 +62,6 @@ impl Lane for bool {
 
 /// `lanes!(|a: u32, b: u32| a.wrapping_add(b))`: a [`Compute`](crate::program::Compute) that does
 /// this on every lane. The loop has a constant length and no bounds checks, so that it vectorises.
-/// With `=> (x, y)` bodies of two results see [`two_lanes!`].
 macro_rules! lanes {
     (|$($source:ident: $ty:ty),+| $body:expr) => {{
         let compute: $crate::program::Compute = |sources, destinations| {

@@ -6,9 +6,11 @@ mod bits;
 mod compare;
 mod control;
 mod convert;
+mod convert_packed;
 mod dot_product;
 mod exact;
 mod extended;
+mod extremum;
 mod float32;
 mod float64;
 mod half;
@@ -18,6 +20,9 @@ mod logic;
 mod memory;
 mod modifiers;
 mod moves;
+#[cfg(test)]
+mod proofs;
+mod select;
 mod special;
 mod warp;
 
@@ -116,17 +121,19 @@ pub enum Class {
 
 /// All rows. Each file of this folder holds the rows of one chapter of the PTX ISA.
 pub fn opcodes() -> impl Iterator<Item = &'static Opcode> {
-    let chapters: [&'static [Opcode]; 16] = [
+    let chapters: [&'static [Opcode]; 18] = [
         integer::ROWS,
         extended::ROWS,
         dot_product::ROWS,
         bits::ROWS,
         logic::ROWS,
         float32::ROWS,
+        extremum::ROWS,
         float64::ROWS,
         half::ROWS,
         special::ROWS,
         compare::ROWS,
+        select::ROWS,
         convert::ROWS,
         moves::ROWS,
         memory::ROWS,

@@ -243,7 +243,16 @@ fn exponential(modifiers: &[&str]) -> Result<Decoded, String> {
         (_, Ok((true, true))) => lanes!(|a: u32| both(a, exponential16::<Brain, true>)),
         _ => return Err(String::new()),
     };
-    m.finish(compute, UNARY, Immediate::Float32)
+    m.finish(compute, UNARY, immediate(ty))
+}
+
+/// Of the 16-bit formats an immediate is its bits.
+fn immediate(ty: &str) -> Immediate {
+    if ty == "f32" {
+        Immediate::Float32
+    } else {
+        Immediate::Integer
+    }
 }
 
 /// `tanh.approx.{f32,f16,f16x2,bf16,bf16x2}`
@@ -261,7 +270,7 @@ fn hyperbolic_tangent(modifiers: &[&str]) -> Result<Decoded, String> {
         (_, Ok((true, true))) => lanes!(|a: u32| both(a, tangent16::<Brain>)),
         _ => return Err(String::new()),
     };
-    m.finish(compute, UNARY, Immediate::Float32)
+    m.finish(compute, UNARY, immediate(ty))
 }
 
 /// `copysign.{f32,f64} d, a, b`: `b` with the sign of `a`.

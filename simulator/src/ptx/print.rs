@@ -92,10 +92,7 @@ impl Display for Variable {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let external = if self.external { ".extern " } else { "" };
         write!(f, "{external}{}", self.space.directive())?;
-        // A predicate has no size, and registers no alignment to write.
-        if self.space != Space::Register {
-            write!(f, " .align {}", self.align)?;
-        }
+        write!(f, " .align {}", self.align)?;
         write!(f, " .{} {}", self.ty.name(), self.name)?;
         let size = (self.ty.bits() / 8).max(1);
         match self.bytes {
@@ -105,19 +102,31 @@ impl Display for Variable {
         }
         match self.initial.as_slice() {
             [] => Ok(()),
-            [one] if self.bytes == Some(size) => write!(f, " = {one}"),
+            [one] if self.bytes == Some(size) => {
+                f.write_str(" = ")?;
+                typed(f, self.ty, one)
+            }
             all => {
                 f.write_str(" = {")?;
                 for (index, element) in all.iter().enumerate() {
                     f.write_str(if index > 0 { ", " } else { "" })?;
                     match element {
                         Initial::Address { .. } if size == 1 => address_bytes(f, element)?,
-                        _ => element.fmt(f)?,
+                        _ => typed(f, self.ty, element)?,
                     }
                 }
                 f.write_str("}")
             }
         }
+    }
+}
+
+/// An initial value: bits of a float in hexadecimal, since a decimal might round.
+fn typed(f: &mut Formatter<'_>, ty: Type, element: &Initial) -> fmt::Result {
+    match (element, ty) {
+        (Initial::Bits(bits), Type::F32) => write!(f, "0f{bits:08X}"),
+        (Initial::Bits(bits), Type::F64) => write!(f, "0d{bits:016X}"),
+        (element, _) => element.fmt(f),
     }
 }
 

@@ -21,23 +21,55 @@ const PERFORMANCE: &[&str] = &[
     ".unique",
 ];
 
+/// Directives that begin something new at module scope.
+const BEGINS: &[&str] = &[
+    ".version",
+    ".target",
+    ".address_size",
+    ".file",
+    ".section",
+    ".alias",
+    ".extern",
+    ".visible",
+    ".weak",
+    ".common",
+    ".entry",
+    ".func",
+    ".global",
+    ".const",
+    ".shared",
+    ".local",
+];
+
 impl Parser<'_> {
     pub(super) fn module(&mut self) -> Module {
         let mut module = Module::default();
         while self.peek().is_some() {
             if self.module_item(&mut module).is_err() {
-                self.recover();
-                if self.is(b'{') {
-                    self.skip_block();
-                } else {
-                    self.take(b'}');
-                }
+                self.recover_module();
             }
         }
-        if module.version == (0, 0) && self.problems.is_empty() {
-            self.note(1, "a module begins with `.version`".to_owned());
+        if self.problems.is_empty() && (module.version == (0, 0) || module.target.is_empty()) {
+            let message = "a module begins with `.version` and `.target`";
+            self.note(1, message.to_owned());
         }
         module
+    }
+
+    /// Skips past the next `;` or block, or to the next line that begins a declaration.
+    fn recover_module(&mut self) {
+        let line = self.line();
+        while let Some(token) = self.peek() {
+            match token.kind {
+                Kind::Punctuation(b'{') => return self.skip_block(),
+                Kind::Punctuation(b';' | b'}') => {
+                    self.next += 1;
+                    return;
+                }
+                Kind::Directive if token.line > line && BEGINS.contains(&self.word()) => return,
+                _ => self.next += 1,
+            }
+        }
     }
 
     fn module_item(&mut self, module: &mut Module) -> Parsed<()> {

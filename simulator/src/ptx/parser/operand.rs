@@ -78,6 +78,7 @@ impl Parser<'_> {
         self.next += 1;
         let (base, offset) = match self.single(scopes, depth + 1)? {
             Operand::Sum(name, offset) => (Operand::Name(name), offset),
+            Operand::List(_) => return Err(self.unexpected("a base without parentheses")),
             base => (base, 0),
         };
         if self.take(b',') {

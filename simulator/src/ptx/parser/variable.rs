@@ -234,9 +234,11 @@ impl Parser<'_> {
         }
         let negative = self.take(b'-');
         let value = match (self.number(negative)?, ty) {
-            (Operand::Integer(value), _) => value,
+            (Operand::Integer(value), ty) if !matches!(ty, Type::F32 | Type::F64) => value,
             (Operand::Float32(bits), Type::F64) => f64::from(f32::from_bits(bits)).to_bits(),
-            (Operand::Float32(bits), _) => u64::from(bits),
+            (Operand::Float32(bits), Type::F32 | Type::B32 | Type::U32 | Type::S32) => {
+                u64::from(bits)
+            }
             (Operand::Float64(bits), Type::F32) => {
                 // The literal's value, rounded to the element's type.
                 #[expect(clippy::cast_possible_truncation, reason = "rounds, as PTX says")]
