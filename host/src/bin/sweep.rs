@@ -189,7 +189,7 @@ fn default_size(properties: &Properties, kernels: &[&StreamKernel], free: u64) -
     if properties.modelled {
         return SIMULATOR_SIZE;
     }
-    match bandwidth::largest_size(kernels, free) {
+    match bandwidth::largest_size(kernels, free.saturating_sub(properties.l2_bytes)) {
         fits if fits >= GPU_SIZE => GPU_SIZE,
         // A multiple of 2^20, so that the size is easy to name.
         fits => (fits >> 20) << 20,
