@@ -60,7 +60,11 @@ fn embed() -> Result<(), String> {
     }
     let mut table = format!(
         "/// Where the embedded PTX comes from.\npub(crate) const ORIGIN: &str = {origin:?};\n\
-         /// Target name and PTX text.\npub(crate) const MODULES: &[(&str, &str)] = &[\n"
+         /// Digest of the kernels' sources at build time.\n\
+         pub(crate) const SOURCES: &str = {:?};\n\
+         /// Target name and PTX text.\npub(crate) const MODULES: &[(&str, &str)] = &[\n",
+        digest::sources_digest(&kernels)
+            .map_err(|error| format!("digest of the kernels' sources: {error}"))?
     );
     for (name, text) in &modules {
         let file = format!("{name}.ptx");

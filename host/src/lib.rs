@@ -1,6 +1,7 @@
 //! warplab's library: devices, launches, measurements, experiments and exports.
 
 pub mod device;
+pub mod doctor;
 pub mod experiments;
 pub mod export;
 pub mod host_memory;

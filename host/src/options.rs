@@ -20,16 +20,17 @@ pub struct CommonOptions {
     #[arg(long, value_enum, default_value_t = CacheChoice::Cold, help_heading = "Measuring")]
     pub cache: CacheChoice,
     /// Samples per configuration at least
-    #[arg(long, value_name = "N", default_value = "10", value_parser = samples, help_heading = "Measuring")]
+    #[arg(long, value_name = "N", default_value = "10", value_parser = samples, allow_negative_numbers = true, help_heading = "Measuring")]
     pub min_samples: u32,
     /// Time cap for the samples of one configuration
-    #[arg(long, value_name = "SECONDS", default_value = "15", value_parser = seconds, help_heading = "Measuring")]
+    #[arg(long, value_name = "SECONDS", default_value = "15", value_parser = seconds, allow_negative_numbers = true, help_heading = "Measuring")]
     pub timeout: Duration,
     /// Seed of the random inputs
     #[arg(
         long,
         value_name = "N",
         default_value = "1",
+        allow_negative_numbers = true,
         help_heading = "Measuring"
     )]
     pub seed: u64,

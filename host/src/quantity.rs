@@ -128,14 +128,14 @@ pub fn doubling(text: &str) -> Result<Vec<u32>, String> {
 /// A count for people: `256Mi` where it is a whole power-of-two unit, else the digits in groups.
 pub fn display(count: u64) -> String {
     for (suffix, shift) in [("Gi", 30), ("Mi", 20), ("Ki", 10)] {
-        if count >= 1 << shift && count % (1 << shift) == 0 {
+        if count >= 1 << shift && count.is_multiple_of(1 << shift) {
             return format!("{}{suffix}", count >> shift);
         }
     }
     let digits = count.to_string();
     let mut grouped = String::new();
     for (position, digit) in digits.chars().enumerate() {
-        if position > 0 && (digits.len() - position) % 3 == 0 {
+        if position > 0 && (digits.len() - position).is_multiple_of(3) {
             grouped.push(' ');
         }
         grouped.push(digit);

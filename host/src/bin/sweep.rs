@@ -24,13 +24,24 @@ struct Arguments {
     #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = DEFAULT_KERNELS)]
     kernel: Vec<KernelChoice>,
     /// Elements: 64Mi, 1e6, 2^28, … [default: 2^28 or what fits on a GPU, 2^22 on the simulator]
-    #[arg(long, value_name = "ELEMENTS", value_delimiter = ',', value_parser = quantity::count)]
+    #[arg(long, value_name = "ELEMENTS", allow_negative_numbers = true, value_delimiter = ',', value_parser = quantity::count)]
     size: Vec<u64>,
     /// Threads per block: a list, or doubling ranges such as 32..1024
-    #[arg(long, value_name = "THREADS", value_delimiter = ',', default_value = "32..1024")]
+    #[arg(
+        long,
+        value_name = "THREADS",
+        allow_negative_numbers = true,
+        value_delimiter = ',',
+        default_value = "32..1024"
+    )]
     block: Vec<Doubling>,
     /// Blocks of grid-stride kernels [default: as many as the device holds at once]
-    #[arg(long, value_name = "BLOCKS", value_delimiter = ',')]
+    #[arg(
+        long,
+        value_name = "BLOCKS",
+        allow_negative_numbers = true,
+        value_delimiter = ','
+    )]
     grid: Vec<Doubling>,
     /// List the kernels and exit
     #[arg(long)]
@@ -39,9 +50,9 @@ struct Arguments {
     common: CommonOptions,
 }
 
-/// Enough to see the shape, few enough for a simulator: one and four elements per thread, the
-/// grid-stride loop, and the in-place operation.
-const DEFAULT_KERNELS: &str = "vector_add,vector_add_x4,vector_add_strided_4,saxpy";
+/// Enough to see the shape, few enough for a simulator: one and four elements per thread, and the
+/// grid-stride loop.
+const DEFAULT_KERNELS: &str = "vector_add,vector_add_x4,vector_add_strided_4";
 const GPU_SIZE: u64 = 1 << 28;
 /// The modelled bandwidth is in its steady state from about here on.
 const SIMULATOR_SIZE: u64 = 1 << 22;
@@ -61,7 +72,10 @@ impl FromStr for KernelChoice {
             Some(kernel) => Ok(Self(vec![kernel])),
             None => {
                 let names: Vec<&str> = KERNELS.iter().map(StreamKernel::name).collect();
-                Err(format!("one of these is required: all, {}", names.join(", ")))
+                Err(format!(
+                    "one of these is required: all, {}",
+                    names.join(", ")
+                ))
             }
         }
     }
@@ -97,8 +111,19 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
     if arguments.common.list_devices {
         return program::list_devices();
     }
-    let kernels = distinct(arguments.kernel.iter().flat_map(|choice| &choice.0).copied());
-    let grids = distinct(arguments.grid.iter().flat_map(|range| range.0.iter().copied()));
+    let kernels = distinct(
+        arguments
+            .kernel
+            .iter()
+            .flat_map(|choice| &choice.0)
+            .copied(),
+    );
+    let grids = distinct(
+        arguments
+            .grid
+            .iter()
+            .flat_map(|range| range.0.iter().copied()),
+    );
     if !grids.is_empty()
         && !kernels
             .iter()
@@ -109,20 +134,30 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
              for example, or leave --grid out",
         );
     }
-    let outputs = Outputs::open(&arguments.common).or_else(|error| {
-        if error.is_usage() {
-            usage(&error.to_string());
-        }
-        Err(error)
-    })?;
+    let outputs = Outputs::open(&arguments.common);
+    if let Err(error) = &outputs
+        && error.is_usage()
+    {
+        usage(&error.to_string());
+    }
+    let outputs = outputs?;
     let session = program::open_device(&arguments.common)?;
     let properties = session.device().properties().clone();
     let sizes = if arguments.size.is_empty() {
-        vec![default_size(&properties, &kernels, session.device().free_memory()?)]
+        vec![default_size(
+            &properties,
+            &kernels,
+            session.device().free_memory()?,
+        )]
     } else {
         distinct(arguments.size.iter().copied())
     };
-    let blocks = distinct(arguments.block.iter().flat_map(|range| range.0.iter().copied()));
+    let blocks = distinct(
+        arguments
+            .block
+            .iter()
+            .flat_map(|range| range.0.iter().copied()),
+    );
     let mut experiment = Bandwidth::new(&kernels, &sizes, &blocks, &grids);
     experiment.seed = arguments.common.seed;
     experiment.cache = arguments.common.cache.into();
@@ -154,7 +189,7 @@ fn default_size(properties: &Properties, kernels: &[&StreamKernel], free: u64) -
     if properties.modelled {
         return SIMULATOR_SIZE;
     }
-    match bandwidth::largest_size(kernels, free) {
+    match bandwidth::largest_size(kernels, free.saturating_sub(properties.l2_bytes)) {
         fits if fits >= GPU_SIZE => GPU_SIZE,
         // A multiple of 2^20, so that the size is easy to name.
         fits => (fits >> 20) << 20,

@@ -30,6 +30,19 @@ pub fn embedded(target: Target) -> Result<&'static str> {
         })
 }
 
+/// Name and text of every embedded module.
+pub fn all() -> &'static [(&'static str, &'static str)] {
+    embedded::MODULES
+}
+
+/// Whether a module's header names other sources than those the build found.
+pub fn is_stale(text: &str) -> bool {
+    !text
+        .lines()
+        .take_while(|line| line.starts_with("//"))
+        .any(|line| line.trim_end().rsplit(':').next() == Some(embedded::SOURCES))
+}
+
 /// The lowest compute capability that runs a target's PTX.
 pub const fn required_capability(target: Target) -> (u32, u32) {
     match target {

@@ -33,7 +33,7 @@ pub(crate) struct Fake {
 
 impl Fake {
     /// A device that runs nothing.
-    pub(crate) fn new() -> Rc<dyn Device> {
+    pub(crate) fn idle() -> Rc<dyn Device> {
         Self::with(|_, _| Ok(()))
     }
 

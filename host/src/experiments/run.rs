@@ -162,7 +162,7 @@ mod tests {
     }
 
     fn open() -> device::Result<Rc<dyn Device>> {
-        Ok(fake::Fake::new())
+        Ok(fake::Fake::idle())
     }
 
     fn rows(devices: Devices, count: usize) -> Vec<Row> {
@@ -184,7 +184,7 @@ mod tests {
                 open: &open,
             };
             let parallel = rows(devices, count);
-            assert_eq!(parallel, rows(Devices::One(fake::Fake::new()), count));
+            assert_eq!(parallel, rows(Devices::One(fake::Fake::idle()), count));
             let order: Vec<u64> = parallel.iter().map(|row| row.elements).collect();
             assert_eq!(order, (0..count as u64).collect::<Vec<_>>());
         }
@@ -214,7 +214,7 @@ mod tests {
         let mut rows = Vec::new();
         run(
             &Countdown(5),
-            Devices::One(fake::Fake::new()),
+            Devices::One(fake::Fake::idle()),
             &interrupted,
             &mut |row| {
                 rows.push(row);

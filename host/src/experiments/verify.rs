@@ -113,7 +113,7 @@ mod tests {
     const ELEMENTS: u64 = CHUNK + PIECE as u64 + 3;
 
     fn filled() -> (std::rc::Rc<dyn Device>, Buffer<f32>, Stream) {
-        let device = Fake::new();
+        let device = Fake::idle();
         let mut buffer = Buffer::new(&device, (ELEMENTS + GUARD) as usize).unwrap();
         buffer.fill(POISON).unwrap();
         let stream = Stream::new(3, 0);

@@ -159,7 +159,13 @@ impl<'a> BandwidthWorker<'a> {
             return Ok(());
         }
         self.arrays = None;
-        let required = required(kernel, elements);
+        let properties = self.device.properties();
+        // Cold samples overwrite a buffer of the L2's size, which a GPU allocates beside these.
+        let overwritten = match self.experiment.cache {
+            Cache::Cold if !properties.modelled => properties.l2_bytes,
+            _ => 0,
+        };
+        let required = required(kernel, elements).saturating_add(overwritten);
         let available = self
             .device
             .free_memory()
@@ -170,12 +176,14 @@ impl<'a> BandwidthWorker<'a> {
                 available,
                 hint: format!(
                     "the largest size that fits is {} elements, {} are asked for",
-                    largest(kernel, available),
+                    largest(kernel, available.saturating_sub(overwritten)),
                     quantity::display(elements)
                 ),
             }));
         }
-        if let Some(available) = host_memory::available().filter(|_| self.device.properties().modelled) {
+        if let Some(available) =
+            host_memory::available().filter(|_| self.device.properties().modelled)
+        {
             host_memory::check(required, available)
                 .map_err(|reason| Failure::new(Stage::Memory, reason))?;
         }
