@@ -8,7 +8,7 @@ use kernels::handle::Target;
 use simulator::{Launch, ModuleId, Options, Simulator, chip::Chip};
 use warplab::{device::modules, random::Stream};
 
-const ELEMENTS: u64 = 1 << 18;
+const ELEMENTS: u64 = 1 << 20;
 const BLOCK: u32 = 256;
 
 /// A simulator with inputs, and the bytes of `vector_add`'s parameters.

@@ -29,6 +29,8 @@ pub(crate) struct Block {
     live_warps: usize,
     blocked: Vec<bool>,
     blocked_warps: usize,
+    /// Nanoseconds that the last `nanosleep` asked for.
+    pub(crate) sleep: u32,
     /// Warps that the last step released from a barrier.
     pub(crate) released: Vec<u32>,
 }
@@ -60,7 +62,7 @@ impl Surroundings<'_> {
 }
 
 /// What became of the warp that stepped.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
     Continue,
     /// Passed a barrier that its arrival released.
@@ -69,8 +71,8 @@ pub(crate) enum Step {
     Blocked,
     /// All its lanes have exited.
     Finished,
-    /// Goes on after so many nanoseconds.
-    Sleep(u32),
+    /// Goes on after [`Block::sleep`] nanoseconds.
+    Sleep,
 }
 
 impl Block {
@@ -84,6 +86,7 @@ impl Block {
             live_warps: 0,
             blocked: Vec::new(),
             blocked_warps: 0,
+            sleep: 0,
             released: Vec::new(),
         }
     }
@@ -145,7 +148,10 @@ impl Block {
         let mut place = around.place(&mut self.shared, self.index);
         match self.warps[index].step(&mut place) {
             Ok(Outcome::Continue) => Ok(Step::Continue),
-            Ok(Outcome::Sleep(nanoseconds)) => Ok(Step::Sleep(nanoseconds)),
+            Ok(Outcome::Sleep(nanoseconds)) => {
+                self.sleep = nanoseconds;
+                Ok(Step::Sleep)
+            }
             Ok(outcome) => self
                 .wait(index, outcome, around)
                 .map_err(|stopped| self.fault(index, *stopped, around.launch)),
