@@ -153,12 +153,20 @@ pub enum LoadError {
     },
 }
 
+/// Libraries that are not there are only listed; one that is there and cannot be opened says why.
 fn tried(attempts: &[(String, String)]) -> String {
-    attempts
+    let (absent, broken): (Vec<_>, Vec<_>) = attempts
+        .iter()
+        .partition(|(_, reason)| reason.contains("No such file"));
+    let mut parts: Vec<String> = broken
         .iter()
         .map(|(name, reason)| format!("{name} could not be opened ({reason})"))
-        .collect::<Vec<_>>()
-        .join(", ")
+        .collect();
+    if !absent.is_empty() {
+        let names: Vec<&str> = absent.iter().map(|(name, _)| name.as_str()).collect();
+        parts.push(format!("{} not found", names.join(", ")));
+    }
+    parts.join("; ")
 }
 
 /// A driver that was loaded; it stays so until the program ends.

@@ -294,7 +294,7 @@ fn a_missing_library_is_said_with_the_places_and_the_remedy() {
     let text = error_text(&folder, &[]);
     for part in [
         "no CUDA driver: libcuda.so.1 could not be opened",
-        "/usr/lib/wsl/lib/libcuda.so.1 could not be opened",
+        "/usr/lib/wsl/lib/libcuda.so.1 not found",
         "install NVIDIA's driver, version 470 or later",
     ] {
         assert!(text.contains(part), "{part} in {text}");

@@ -107,6 +107,7 @@ pub struct Instruction {
 
 /// What an instruction does.
 #[derive(Debug, Clone, Copy)]
+#[allow(missing_docs, reason = "the variants say what their fields are")]
 pub enum Action {
     /// A function of values alone: arithmetic, logic, comparison, conversion, move.
     Compute(Compute),

@@ -290,7 +290,7 @@ impl Warp {
         Ok(())
     }
 
-    pub(crate) fn to_generic(
+    pub(crate) fn convert_to_generic(
         &mut self,
         space: Space,
         instruction: &Instruction,
@@ -307,7 +307,7 @@ impl Warp {
         Ok(())
     }
 
-    pub(crate) fn from_generic(
+    pub(crate) fn convert_from_generic(
         &mut self,
         space: Space,
         instruction: &Instruction,
@@ -375,7 +375,7 @@ fn contiguous(
     let stride = bytes as u64;
     let adjacent = store == Store::Global
         && mask == u32::MAX
-        && at[0] % stride == 0
+        && at[0].is_multiple_of(stride)
         && at
             .iter()
             .enumerate()

@@ -170,7 +170,7 @@ mod tests {
     #[test]
     fn matches_compare_at_their_width() {
         let mut input = inputs(0xff, 0, 0);
-        input.a = std::array::from_fn(|lane| (lane as u64 % 2) << 32 | lane as u64 / 4);
+        input.a = std::array::from_fn(|lane| ((lane as u64 % 2) << 32) | (lane as u64 / 4));
         assert_eq!(matching(false, 32, &input).0[0], 0x0f);
         assert_eq!(matching(false, 64, &input).0[0], 0b0101);
         assert_eq!(matching(true, 32, &input), ([0; WARP_SIZE], [0; WARP_SIZE]));

@@ -144,8 +144,10 @@ impl Warp {
             Action::Atomic(access, operation) => {
                 self.atomic(access, operation, instruction, mask, place)?;
             }
-            Action::ToGeneric(space) => self.to_generic(space, instruction, mask, place)?,
-            Action::FromGeneric(space) => self.from_generic(space, instruction, mask, place)?,
+            Action::ToGeneric(space) => self.convert_to_generic(space, instruction, mask, place)?,
+            Action::FromGeneric(space) => {
+                self.convert_from_generic(space, instruction, mask, place)?
+            }
             Action::IsSpace(space) => self.is_space(space, instruction, mask, place)?,
             Action::Fence | Action::Nothing => {}
             Action::ActiveMask => {

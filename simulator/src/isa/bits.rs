@@ -106,11 +106,22 @@ fn low_bits(length: u32) -> u64 {
     }
 }
 
-/// Bits `position..position + length` of a `width`-bit value, both operands taken modulo 256. A
-/// signed field is extended by its highest bit, or the value's where the field reaches beyond it.
+/// PTX ISA 9.7.1 restricts position and length to 0 to 255. Beyond, an H200 takes them modulo 256
+/// for 32-bit fields and as they are for 64-bit ones.
+#[inline(always)]
+fn field_operands(position: u32, length: u32, width: u32) -> (u32, u32) {
+    if width == 32 {
+        (position & 0xff, length & 0xff)
+    } else {
+        (position.min(0xff), length.min(0xff))
+    }
+}
+
+/// Bits `position..position + length` of a `width`-bit value. A signed field is extended by its
+/// highest bit, or the value's where the field reaches beyond it.
 #[inline(always)]
 fn field(value: u64, position: u32, length: u32, width: u32, signed: bool) -> u64 {
-    let (position, length) = (position & 0xff, length & 0xff);
+    let (position, length) = field_operands(position, length, width);
     if length == 0 {
         return 0;
     }
@@ -137,8 +148,8 @@ fn extract_field(modifiers: &[&str]) -> Result<Decoded, String> {
 
 /// `base` with the low `length` bits of `field` at `position`; what lies beyond 64 bits is lost.
 #[inline(always)]
-fn inserted(field: u64, base: u64, position: u32, length: u32) -> u64 {
-    let (position, length) = (position & 0xff, length & 0xff);
+fn inserted(field: u64, base: u64, position: u32, length: u32, width: u32) -> u64 {
+    let (position, length) = field_operands(position, length, width);
     let mask = low_bits(length).checked_shl(position).unwrap_or(0);
     let field = field.checked_shl(position).unwrap_or(0);
     base & !mask | field & mask
@@ -149,9 +160,9 @@ fn insert_field(modifiers: &[&str]) -> Result<Decoded, String> {
     let mut m = Modifiers::new(modifiers);
     let compute = match m.ty() {
         "b32" => {
-            lanes!(|a: u32, b: u32, c: u32, d: u32| inserted(a.into(), b.into(), c, d) as u32)
+            lanes!(|a: u32, b: u32, c: u32, d: u32| inserted(a.into(), b.into(), c, d, 32) as u32)
         }
-        "b64" => lanes!(|a: u64, b: u64, c: u32, d: u32| inserted(a, b, c, d)),
+        "b64" => lanes!(|a: u64, b: u64, c: u32, d: u32| inserted(a, b, c, d, 64)),
         _ => return Err(String::new()),
     };
     use Role::{Destination, Source};

@@ -187,10 +187,21 @@ fn float_to_integer<S: Float, D: Integer, const R: u8, const FTZ: bool>() -> Com
     lanes!(|a: u64| to_integer::<S, D>(if FTZ { S::FORMAT.flush(a) } else { a }, R))
 }
 
+/// A double-precision NaN as single precision: quiet, with its sign and the upper bits of its
+/// payload. PTX ISA 9.7.9 leaves the bits open; these are the ones an H200 gives.
+#[inline(always)]
+fn quieted(bits: u64) -> Option<u64> {
+    f64::from_bits(bits)
+        .is_nan()
+        .then_some(bits >> 32 & 0x8000_0000 | 0x7fc0_0000 | bits >> 29 & 0x003f_ffff)
+}
+
 /// Any floating-point type to any, `.ftz` on the single-precision side.
 fn float_to_float<S: Float, D: Float, const R: u8, const FTZ: bool, const SAT: bool>() -> Compute {
     lanes!(|a: u64| {
         let single = exact::F32.precision;
+        let narrows = S::FORMAT.precision == exact::F64.precision && D::FORMAT.precision == single;
+        let nan = quieted(a).filter(|_| narrows && !SAT);
         let source = if FTZ && S::FORMAT.precision == single {
             exact::F32.flush(a)
         } else {
@@ -200,7 +211,7 @@ fn float_to_float<S: Float, D: Float, const R: u8, const FTZ: bool, const SAT: b
         if FTZ && D::FORMAT.precision == single {
             bits = exact::F32.flush(bits);
         }
-        if SAT { D::FORMAT.saturate(bits) } else { bits }
+        nan.unwrap_or(if SAT { D::FORMAT.saturate(bits) } else { bits })
     })
 }
 
@@ -231,7 +242,10 @@ fn native(destination: &str, source: &str, mode: u8, ftz: bool, sat: bool) -> Op
     }
     Some(match (destination, source, mode) {
         ("f64", "f32", _) => lanes!(|a: f32| canonical(f64::from(a))),
-        ("f32", "f64", NEAREST) => lanes!(|a: f64| output::<false, false>(a as f32)),
+        ("f32", "f64", NEAREST) => lanes!(|a: u64| match quieted(a) {
+            Some(nan) => nan,
+            None => u64::from((f64::from_bits(a) as f32).to_bits()),
+        }),
         ("f32", "f16", _) => lanes!(|a: u16| output::<false, false>(Half::widen(a))),
         ("f32", "bf16", _) => lanes!(|a: u16| output::<false, false>(Brain::widen(a))),
         ("f16", "f32", NEAREST) => lanes!(|a: f32| narrow::<Half>(f64::from(a))),

@@ -68,7 +68,8 @@ fn test_property(modifiers: &[&str]) -> Result<Decoded, String> {
         1 => lanes!(|a: T| a.is_infinite()),
         2 => lanes!(|a: T| !a.is_nan()),
         3 => lanes!(|a: T| a.is_nan()),
-        4 => lanes!(|a: T| a.is_normal()),
+        // Zero counts as normal (PTX ISA 9.7.3).
+        4 => lanes!(|a: T| a.is_normal() || a == 0.0),
         _ => lanes!(|a: T| a.is_subnormal()),
     })?;
     m.finish(compute, UNARY, immediate(ty))

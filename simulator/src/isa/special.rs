@@ -89,11 +89,14 @@ fn reciprocal(modifiers: &[&str]) -> Result<Decoded, String> {
 fn square_root32<const R: u8, const FTZ: bool>() -> Compute {
     lanes!(|a: f32| {
         let a = input::<FTZ>(a);
-        output::<FTZ, false>(if R == NEAREST {
-            a.sqrt()
+        // Said of the operand: told from the root, the compiler would leave the host's NaN.
+        if a.is_nan() || a < 0.0 {
+            f32::from_bits(0x7fff_ffff)
+        } else if R == NEAREST {
+            output::<FTZ, false>(a.sqrt())
         } else {
-            float32::round(float32::unpack(a).square_root(), R)
-        })
+            output::<FTZ, false>(float32::round(float32::unpack(a).square_root(), R))
+        }
     })
 }
 

@@ -7,7 +7,7 @@ use simulator::{LaunchError, Options, Simulator, chip::Chip};
 /// A kernel `k(.param .u64 data)` around a body. `%data` holds the buffer's address, `%tid` and
 /// `%ctaid` the indices, `%out` the address of this thread's 32-bit word: declare other registers
 /// in the body. `outside` stands before the entry.
-pub fn kernel(outside: &str, body: &str) -> String {
+pub(crate) fn kernel(outside: &str, body: &str) -> String {
     format!(
         ".version 7.0\n.target sm_70\n.address_size 64\n{outside}\n\
          .visible .entry k(.param .u64 k_data)\n{{\n\
@@ -22,14 +22,14 @@ pub fn kernel(outside: &str, body: &str) -> String {
 }
 
 /// A launch of such a kernel over `grid` x `block` threads with a zeroed buffer of `words` words.
-pub struct Run<'a> {
-    pub ptx: &'a str,
-    pub grid: u32,
-    pub block: u32,
-    pub words: usize,
-    pub dynamic_shared_bytes: u32,
-    pub cooperative: bool,
-    pub options: Options,
+pub(crate) struct Run<'a> {
+    pub(crate) ptx: &'a str,
+    pub(crate) grid: u32,
+    pub(crate) block: u32,
+    pub(crate) words: usize,
+    pub(crate) dynamic_shared_bytes: u32,
+    pub(crate) cooperative: bool,
+    pub(crate) options: Options,
 }
 
 impl Default for Run<'_> {
@@ -48,7 +48,7 @@ impl Default for Run<'_> {
 
 impl Run<'_> {
     /// The buffer after the launch, and the modelled time.
-    pub fn timed(&self) -> Result<(Vec<u32>, Option<f64>), LaunchError> {
+    pub(crate) fn timed(&self) -> Result<(Vec<u32>, Option<f64>), LaunchError> {
         let mut simulator = Simulator::new(Chip::named("h200").unwrap().clone(), self.options);
         let module = simulator
             .load(self.ptx)
@@ -76,7 +76,7 @@ impl Run<'_> {
     }
 
     /// The buffer after the launch; the same with and without timing.
-    pub fn words(&self) -> Result<Vec<u32>, LaunchError> {
+    pub(crate) fn words(&self) -> Result<Vec<u32>, LaunchError> {
         let (words, _) = self.timed()?;
         let untimed = Run {
             options: Options {
@@ -90,7 +90,7 @@ impl Run<'_> {
     }
 
     /// The message of the fault that must stop the launch, with and without timing.
-    pub fn fault(&self) -> String {
+    pub(crate) fn fault(&self) -> String {
         let untimed = Run {
             options: Options {
                 timing: false,

@@ -19,12 +19,11 @@ use cust::{
     error::CudaError,
     function::{BlockSize, Function, GridSize},
     memory::{self, CopyDestination, DeviceBuffer, DevicePointer, DeviceSlice},
-    module::Module,
     stream::{Stream, StreamFlags},
 };
 use driver::{Driver, api};
 use failure::{cust_failed, failed, launch_failed, status};
-use modules::Modules;
+use modules::{LoadedModule, Modules};
 
 use super::{
     Device, DeviceError, KernelAttributes, KernelReference, ModuleId, PreparedLaunch, Properties,
@@ -119,7 +118,7 @@ impl CudaDevice {
         Ok(self.clock.get_or_init(|| RefCell::new(probe)))
     }
 
-    fn module(&self, kernel: &KernelReference) -> Result<Rc<Module>> {
+    fn module(&self, kernel: &KernelReference) -> Result<Rc<LoadedModule>> {
         validate_capability(
             kernel,
             &self.properties.name,
@@ -128,8 +127,12 @@ impl CudaDevice {
         self.modules.of(self.driver, kernel)
     }
 
-    fn function<'m>(&self, module: &'m Module, kernel: &KernelReference) -> Result<Function<'m>> {
-        modules::function(self.driver, module, kernel)
+    fn function<'m>(
+        &self,
+        module: &'m LoadedModule,
+        kernel: &KernelReference,
+    ) -> Result<Function<'m>> {
+        modules::function(module, kernel)
     }
 
     /// Queues a launch that was validated.

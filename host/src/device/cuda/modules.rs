@@ -13,8 +13,9 @@ use cust::{
     function::{Function, FunctionAttribute},
     module::Module,
 };
-use driver::{Driver, Symbol, api};
+use driver::{Driver, api};
 use kernels::handle::Target;
+use simulator::ptx::ast::Variable;
 
 use super::failure::{failed, status};
 use crate::device::{
@@ -23,30 +24,38 @@ use crate::device::{
     modules::embedded,
 };
 
+/// A module and what its text says of its kernels.
+pub(super) struct LoadedModule {
+    module: Module,
+    /// Sizes of each entry's parameters in bytes. Empty for text that warplab's own parser does
+    /// not read: the driver compiles it all the same.
+    parameters: HashMap<String, Vec<usize>>,
+}
+
 /// The modules of one context.
 #[derive(Default)]
 pub(super) struct Modules {
-    embedded: RefCell<HashMap<Target, Rc<Module>>>,
-    loaded: RefCell<Vec<Rc<Module>>>,
+    embedded: RefCell<HashMap<Target, Rc<LoadedModule>>>,
+    loaded: RefCell<Vec<Rc<LoadedModule>>>,
 }
 
 impl Modules {
     /// Compiles and keeps a module given as text.
     pub(super) fn add(&self, driver: &Driver, ptx: &str) -> Result<ModuleId> {
-        let module = compile(driver, ptx)?;
+        let module = load(driver, ptx)?;
         let mut loaded = self.loaded.borrow_mut();
         loaded.push(Rc::new(module));
         Ok(ModuleId(loaded.len() as u32 - 1))
     }
 
     /// The module that holds a kernel; an embedded one is compiled on first use.
-    pub(super) fn of(&self, driver: &Driver, kernel: &KernelReference) -> Result<Rc<Module>> {
+    pub(super) fn of(&self, driver: &Driver, kernel: &KernelReference) -> Result<Rc<LoadedModule>> {
         match kernel {
             KernelReference::Declared(declaration) => {
                 if let Some(module) = self.embedded.borrow().get(&declaration.target) {
                     return Ok(Rc::clone(module));
                 }
-                let module = Rc::new(compile(driver, embedded(declaration.target)?)?);
+                let module = Rc::new(load(driver, embedded(declaration.target)?)?);
                 self.embedded
                     .borrow_mut()
                     .insert(declaration.target, Rc::clone(&module));
@@ -60,6 +69,26 @@ impl Modules {
                 .ok_or_else(|| no_such_module(kernel)),
         }
     }
+}
+
+/// Compiles PTX and notes its kernels' parameters. The driver could tell them too, but only by
+/// failing at the first index that is too large, which tools that watch the driver report.
+fn load(driver: &Driver, ptx: &str) -> Result<LoadedModule> {
+    let module = compile(driver, ptx)?;
+    let functions =
+        simulator::ptx::parse(ptx).map_or_else(|_| Vec::new(), |module| module.functions);
+    let sizes = |variables: &[Variable]| {
+        variables
+            .iter()
+            .map(|variable| variable.bytes.unwrap_or(0) as usize)
+            .collect()
+    };
+    let parameters = functions
+        .iter()
+        .filter(|function| function.entry)
+        .map(|function| (function.name.clone(), sizes(&function.parameters)))
+        .collect();
+    Ok(LoadedModule { module, parameters })
 }
 
 /// Compiles PTX for the current context's device.
@@ -121,47 +150,26 @@ fn explain(driver: &Driver, ptx: &CStr, first: api::Status) -> DeviceError {
     }
 }
 
-/// A kernel of a module, its parameters checked against the declaration where the driver tells.
+/// A kernel of a module, its parameters checked against the declaration.
 pub(super) fn function<'m>(
-    driver: &Driver,
-    module: &'m Module,
+    loaded: &'m LoadedModule,
     kernel: &KernelReference,
 ) -> Result<Function<'m>> {
     // cust would panic.
     if kernel.name().contains('\0') {
         return Err(no_such_kernel(kernel));
     }
-    let function = module
+    let function = loaded
+        .module
         .get_function(kernel.name())
         .map_err(|error| match error {
             CudaError::NotFound => no_such_kernel(kernel),
             error => failed(&format!("kernel {}", kernel.name()), status(error)),
         })?;
-    if driver.require(Symbol::cuFuncGetParamInfo).is_ok() {
-        validate_parameters(kernel, &parameter_sizes(&function))?;
+    if let Some(sizes) = loaded.parameters.get(kernel.name()) {
+        validate_parameters(kernel, sizes)?;
     }
     Ok(function)
-}
-
-/// Sizes of a kernel's parameters in bytes; the driver refuses the index after the last one.
-fn parameter_sizes(function: &Function) -> Vec<usize> {
-    let mut sizes = Vec::new();
-    loop {
-        let (mut offset, mut size) = (0, 0);
-        // SAFETY: the function is loaded; both results are written to live places.
-        let known = unsafe {
-            api::cuFuncGetParamInfo(
-                function.to_raw().cast(),
-                sizes.len(),
-                &mut offset,
-                &mut size,
-            )
-        };
-        if known.is_err() {
-            return sizes;
-        }
-        sizes.push(size);
-    }
 }
 
 /// What the driver tells about a kernel.
