@@ -174,7 +174,7 @@ pub struct Access {
     /// Whether it is `.volatile`, `.relaxed`, `.acquire`, `.release`, or an atomic: such accesses
     /// are not data races.
     pub strong: bool,
-    /// Cache hint, for the timing model.
+    /// Cache hint. The timing model has no L1, so nothing follows from it yet.
     pub cache: CacheHint,
 }
 
