@@ -4,7 +4,9 @@
 //! configuration's row, and the next one runs.
 
 pub mod bandwidth;
+pub mod clocks;
 mod run;
+pub mod thread_map;
 pub mod verify;
 
 #[cfg(test)]
