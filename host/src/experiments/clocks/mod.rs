@@ -16,6 +16,9 @@ mod completion;
 mod packing;
 mod worker;
 
+#[cfg(test)]
+mod tests;
+
 use std::rc::Rc;
 
 use serde_json::{Map, json};

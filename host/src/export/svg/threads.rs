@@ -16,7 +16,7 @@ use crate::{
         threads::{shape, threads},
     },
     hierarchy::WARP_SIZE,
-    report::{Report, Status, ThreadRecord, Times},
+    report::{RecordData, Report, Status, ThreadRecord, Times},
 };
 
 const LEFT: f64 = 24.0;
@@ -47,6 +47,7 @@ pub(super) fn render(report: &Report) -> String {
         }
         let threads = threads(report, index);
         let slice = |thread: &ThreadRecord| (thread.block_id, thread.thread_z);
+        let several = threads.last().is_some_and(|last| slice(last) != (0, 0));
         for slice in threads.chunk_by(|a, b| slice(a) == slice(b)) {
             if slice.len() > room {
                 canvas.line("Further blocks are left out of this figure; the JSON report has them all.");
@@ -54,27 +55,31 @@ pub(super) fn render(report: &Report) -> String {
                 break;
             }
             room -= slice.len();
-            canvas.slice(slice);
+            canvas.slice(slice, several);
         }
         let first_block = |thread: &&&ThreadRecord| thread.block_id == 0;
         let block: Vec<_> = threads.iter().filter(first_block).copied().collect();
         canvas.lanes(&block);
     }
-    let (width, height) = (canvas.width + LEFT, canvas.y + 12.0);
     let clocks = report.records.iter().any(|record| {
-        let crate::report::RecordData::Thread(thread) = &record.data;
+        let RecordData::Thread(thread) = &record.data;
         thread.completion_clocks.is_some()
     });
-    let title = if clocks { "Completion times of threads" } else { "Warps and lanes of threads" };
-    let times = match report.device.times {
-        Times::Measured => "",
-        Times::Modelled => " · modelled by the simulator, not measured",
+    let mut facts = vec![printable(&report.device.name)];
+    let title = if clocks {
+        if report.device.times == Times::Modelled {
+            facts.push("modelled by the simulator, not measured".to_owned());
+        }
+        facts.push("one colour a warp, with completion times in clocks (hexadecimal)".to_owned());
+        "Completion times of threads"
+    } else {
+        facts.push("one colour a warp, with lanes".to_owned());
+        "Warps and lanes of the threads of a block"
     };
-    let cells = if clocks { "completion times in clocks, hexadecimal" } else { "lanes" };
-    let subtitle = format!(
-        "{}{times} · colours are warps, cells {cells}",
-        printable(&report.device.name)
-    );
+    let subtitle = facts.join(" · ");
+    let widest = f64::max(text_width(title, 20.0), text_width(&subtitle, 13.0));
+    let width = canvas.width.max(LEFT + widest) + LEFT;
+    let height = canvas.y + 12.0;
     Element::new("svg")
         .attribute("xmlns", "http://www.w3.org/2000/svg")
         .number("width", width)
@@ -119,9 +124,7 @@ impl Canvas {
         self.y += 8.0;
     }
 
-    /// One slice of one block.
-    fn slice(&mut self, threads: &[&ThreadRecord]) {
-        let Some(first) = threads.first() else { return };
+    fn name(&mut self, first: &ThreadRecord) {
         self.line(&format!(
             "block ({}, {}, {}), slice {}{}",
             first.block_x,
@@ -130,6 +133,14 @@ impl Canvas {
             first.thread_z,
             first.sm.map_or_else(String::new, |sm| format!(", SM {sm}"))
         ));
+    }
+
+    /// One slice of one block; where there are several, it says which.
+    fn slice(&mut self, threads: &[&ThreadRecord], several: bool) {
+        let Some(first) = threads.first() else { return };
+        if several {
+            self.name(first);
+        }
         let labels: Vec<String> = threads.iter().map(|thread| label(thread)).collect();
         let widest = labels.iter().map(|label| text_width(label, 9.0)).fold(0.0, f64::max);
         let cell = CELL.max(widest + 4.0);
@@ -139,17 +150,19 @@ impl Canvas {
             let x = LEFT + f64::from(thread.thread_x) * cell;
             let y = self.y + f64::from(thread.thread_y) * CELL;
             (self.width, bottom) = (self.width.max(x + cell), f64::max(bottom, y + CELL));
+            let fill = appearance(thread.warp as usize).color;
+            let ink = if is_light(fill) { INK } else { "#ffffff" };
             let square = Element::new("rect")
                 .attribute("class", "thread")
                 .number("x", x)
                 .number("y", y)
                 .number("width", cell)
                 .number("height", CELL)
-                .attribute("fill", appearance(thread.warp as usize).color)
+                .attribute("fill", fill)
                 .attribute("stroke", "#ffffff");
             group.push(square.child(Element::new("title").text(&tooltip(thread))));
             let middle = (x + cell / 2.0, y + CELL / 2.0 + 3.0);
-            group.push(text(middle.0, middle.1, 9.0, "#ffffff", "middle", label));
+            group.push(text(middle.0, middle.1, 9.0, ink, "middle", label));
         }
         self.marks.push(group);
         self.y = bottom + 6.0;
@@ -176,9 +189,11 @@ impl Canvas {
             }
             let idle = match WARP_SIZE - used {
                 0 => String::new(),
+                1 => ", 1 lane idle".to_owned(),
                 idle => format!(", {idle} lanes idle"),
             };
-            let content = format!("warp {number}: {used} threads{idle}");
+            let plural = if used == 1 { "" } else { "s" };
+            let content = format!("warp {number}: {used} thread{plural}{idle}");
             let x = LEFT + f64::from(WARP_SIZE) * LANE + 10.0;
             group.push(text(x, self.y + LANE - 1.0, 11.0, INK, "start", &content));
             self.marks.push(group);
@@ -204,4 +219,13 @@ fn tooltip(thread: &ThreadRecord) -> String {
         text += &format!(", clock {clock}, completion {completion}");
     }
     text
+}
+
+/// Whether dark text reads better on a colour `#rrggbb` than white (luma of Rec. 601).
+fn is_light(color: &str) -> bool {
+    let channel = |at: usize| {
+        let digits = color.get(at..at + 2).unwrap_or("0");
+        f64::from(u8::from_str_radix(digits, 16).unwrap_or(0))
+    };
+    0.299 * channel(1) + 0.587 * channel(3) + 0.114 * channel(5) > 140.0
 }

@@ -2,11 +2,17 @@
 
 use std::fmt::Write;
 
+use serde_json::Value;
+
 use super::{missing, shape, threads};
 use crate::{
+    experiments::clocks::SHIFT_AXIS,
     export::{Paint, Style},
     report::{Report, Row, ThreadRecord},
 };
+
+/// Bits of x in the book's thread IDs.
+const BOOK_SHIFT: u64 = 4;
 
 /// For each launch the line with its time, then two blocks of numbers in hexadecimal: completion
 /// times in clocks, and thread IDs. Each block of the grid and each slice of it has a heading, and
@@ -30,7 +36,7 @@ pub fn render(report: &Report, style: &Style, remarks: bool) -> String {
         text.push_str(&time_line(row, threads.len()));
         text.push_str("Completion times (clocks):\n");
         text.push_str(&numbers(row, &threads, completion));
-        text.push_str("Thread IDs:\n");
+        text.push_str(&id_heading(row));
         text.push_str(&numbers(row, &threads, id));
         if remarks {
             text.push('\n');
@@ -41,6 +47,14 @@ pub fn render(report: &Report, style: &Style, remarks: bool) -> String {
         }
     }
     text
+}
+
+/// The book's heading; with other bits for x than the book's, it says so.
+fn id_heading(row: &Row) -> String {
+    match row.axes.get(SHIFT_AXIS).and_then(Value::as_u64) {
+        None | Some(BOOK_SHIFT) => "Thread IDs:\n".to_string(),
+        Some(shift) => format!("Thread IDs (y<<{shift}|x):\n"),
+    }
 }
 
 /// `0.0021 ms for 256 threads = 0.0081 us/thread`: two decimal places as in the book, and as many
