@@ -228,7 +228,7 @@ fn earliest_by_sm(report: &Value) -> BTreeMap<u64, (u64, u64)> {
 #[test]
 fn each_sm_starts_at_0_unless_the_grid_does() {
     // More blocks than the chip has SMs, so that some share one.
-    let geometry = ["--device=sim:t4", "--grid=50", "--block=64"];
+    let geometry = ["--grid=300", "--block=64"];
     let per_sm = earliest_by_sm(&report(&geometry));
     assert!(per_sm.len() > 1);
     assert!(
@@ -248,12 +248,12 @@ fn each_sm_starts_at_0_unless_the_grid_does() {
 
 #[test]
 fn the_map_counts_idle_lanes() {
-    let text = listing(&["--map"]);
+    let text = format!("\n{}", listing(&["--map"]));
     for heading in [
-        "32 threads: 1 warp, no lane idle\n",
+        "\n32 threads: 1 warp, no lane idle\n",
         "16x2 = 32 threads: 1 warp, no lane idle\n",
         "8x4 = 32 threads: 1 warp, no lane idle\n",
-        "28 threads: 1 warp, 4 of 32 lanes idle (12.5 %)\n",
+        "\n28 threads: 1 warp, 4 of 32 lanes idle (12.5 %)\n",
         "14x2 = 28 threads: 1 warp, 4 of 32 lanes idle (12.5 %)\n",
         "7x4 = 28 threads: 1 warp, 4 of 32 lanes idle (12.5 %)\n",
     ] {
