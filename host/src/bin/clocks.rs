@@ -22,7 +22,8 @@ use warplab::{
 ///
 /// Each grid is launched twice: once to warm up, then timed. Numbers in the listing are hexadecimal.
 /// With --map: which warp and lane each thread of a block belongs to. With --quiet the listing comes
-/// without header and remarks. Exit status: 0 all verified, 1 something failed, 2 a mistake in the
+/// without header and remarks. One launch is timed and no input is random, whatever --min-samples,
+/// --timeout and --seed say. Exit status: 0 all verified, 1 something failed, 2 a mistake in the
 /// command line.
 #[derive(Parser)]
 #[command(version)]
