@@ -89,9 +89,9 @@ fn reciprocal(modifiers: &[&str]) -> Result<Decoded, String> {
 fn square_root32<const R: u8, const FTZ: bool>() -> Compute {
     lanes!(|a: f32| {
         let a = input::<FTZ>(a);
-        // Said of the operand: told from the root, the compiler would leave the host's NaN.
         if a.is_nan() || a < 0.0 {
-            f32::from_bits(0x7fff_ffff)
+            // Hidden from the compiler, which takes one NaN for another and would leave the host's.
+            f32::from_bits(std::hint::black_box(0x7fff_ffff))
         } else if R == NEAREST {
             output::<FTZ, false>(a.sqrt())
         } else {
