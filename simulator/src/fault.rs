@@ -13,6 +13,8 @@ pub struct Fault {
     pub instruction: String,
     /// Its line in the PTX text, from 1.
     pub line: u32,
+    /// File and line of the kernel's source, where the PTX carries them (`.loc`).
+    pub origin: Option<String>,
     /// Block index, x y z.
     pub block: [u32; 3],
     /// Thread index in the block, x y z, of the first lane concerned.
@@ -134,8 +136,32 @@ impl fmt::Display for Fault {
         let [tx, ty, tz] = self.thread;
         write!(
             f,
-            "kernel {}: {}\n  at PTX line {}: {}\n  thread ({tx}, {ty}, {tz}) of block ({bx}, {by}, {bz})",
+            "kernel {}: {}\n  at PTX line {}: {}\n",
             self.kernel, self.kind, self.line, self.instruction
-        )
+        )?;
+        if let Some(origin) = &self.origin {
+            writeln!(f, "  from {origin}")?;
+        }
+        write!(f, "  thread ({tx}, {ty}, {tz}) of block ({bx}, {by}, {bz})")
     }
+}
+
+/// File and line of the source that a line of PTX was compiled from: what the last `.loc` before it
+/// names (PTX ISA 11.4), without the folders above the `.file`'s own.
+pub(crate) fn origin(ptx: &str, line: u32) -> Option<String> {
+    let before: Vec<&str> = ptx.lines().take(line as usize).collect();
+    let location = before.iter().rev().find_map(|text| {
+        let mut words = text.trim().strip_prefix(".loc")?.split_whitespace();
+        Some((words.next()?, words.next()?))
+    });
+    let (file, line) = location?;
+    let path = ptx.lines().find_map(|text| {
+        let (number, path) = text
+            .trim()
+            .strip_prefix(".file")?
+            .trim()
+            .split_once(char::is_whitespace)?;
+        (number == file).then(|| path.trim().split('"').nth(1).unwrap_or_default())
+    })?;
+    Some(format!("{path}:{line}"))
 }

@@ -9,7 +9,7 @@ use crate::{
         passed::Sites,
         timed, untimed,
     },
-    fault::Fault,
+    fault::{self, Fault},
     occupancy,
     program::Program,
     ptx,
@@ -29,6 +29,8 @@ pub struct Simulator {
     memory: Memory,
     system: MemorySystem,
     modules: Vec<Vec<(Program, Sites)>>,
+    /// The modules' text, for the source lines of faults.
+    texts: Vec<String>,
     /// Blocks of earlier launches, for their memory.
     spare_blocks: Vec<Block>,
     launches: u64,
@@ -115,6 +117,7 @@ impl Simulator {
             memory: Memory::new(chip.memory_bytes.min(MEMORY_LIMIT), options.checks),
             system: MemorySystem::new(&chip),
             modules: Vec::new(),
+            texts: Vec::new(),
             spare_blocks: Vec::new(),
             launches: 0,
             cycles: 0,
@@ -169,6 +172,7 @@ impl Simulator {
         };
         self.modules
             .push(module.programs.into_iter().map(with_sites).collect());
+        self.texts.push(text.to_owned());
         Ok(ModuleId(self.modules.len() as u32 - 1))
     }
 
@@ -281,7 +285,10 @@ impl Simulator {
         } else {
             untimed::run(&context, &self.chip, blocks_per_sm, memory)
         }
-        .map_err(LaunchError::Fault)?;
+        .map_err(|mut fault| {
+            fault.origin = fault::origin(&self.texts[module.0 as usize], fault.line);
+            LaunchError::Fault(fault)
+        })?;
         self.launches += 1;
         self.cycles += if self.options.timing {
             ran.cycles

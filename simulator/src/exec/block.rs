@@ -280,6 +280,7 @@ impl Block {
             kernel: program.name.clone(),
             instruction: program.texts[instruction.text as usize].clone(),
             line: instruction.line,
+            origin: None,
             block: self.index,
             thread: launch.thread_index(warp.index, lane),
         })
