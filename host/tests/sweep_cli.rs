@@ -149,6 +149,23 @@ fn too_large_for_the_chip_is_a_row_that_says_what_fits() {
 }
 
 #[test]
+fn a_chip_with_more_memory_than_the_simulator_offers_says_so() {
+    let output = sweep(&[
+        "--device=sim:h200",
+        "--size=2^32",
+        "--block=1024",
+        "--kernel=vector_add",
+        "-q",
+    ]);
+    assert_eq!(output.status.code(), Some(1));
+    let text = stdout(&output);
+    assert!(
+        text.contains("the simulator offers 16.0 GiB of this chip's 139.8 GiB"),
+        "{text}"
+    );
+}
+
+#[test]
 fn every_format_is_alone_on_standard_output() {
     for option in ["--json=-", "--csv=-", "--md=-", "--svg=-"] {
         let output = small(&[option]);

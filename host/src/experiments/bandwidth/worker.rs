@@ -179,9 +179,19 @@ impl<'a> BandwidthWorker<'a> {
                 required,
                 available,
                 hint: format!(
-                    "the largest size that fits is {} elements, {} are asked for",
+                    "the largest size that fits is {} elements, {} are asked for{}",
                     largest(kernel, available.saturating_sub(overwritten)),
-                    quantity::display(elements)
+                    quantity::display(elements),
+                    // Otherwise the chip's memory, which reports name, would seem to be there.
+                    if properties.modelled && available < properties.memory_bytes {
+                        format!(
+                            " (the simulator offers {} of this chip's {})",
+                            quantity::bytes(available),
+                            quantity::bytes(properties.memory_bytes)
+                        )
+                    } else {
+                        String::new()
+                    }
                 ),
             }));
         }
