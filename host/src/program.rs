@@ -32,12 +32,26 @@ pub const INTERRUPTED: u8 = 130;
 
 static INTERRUPT: AtomicBool = AtomicBool::new(false);
 
+/// The exit status of a program's result; an error goes to standard error, where it can be written.
+pub fn exit_status(result: Result<ExitCode>) -> ExitCode {
+    result.unwrap_or_else(|error| {
+        let _ = writeln!(io::stderr(), "error: {error:#}");
+        ExitCode::from(FAILURE)
+    })
+}
+
+/// Writes to standard output what a program prints at once, such as a list.
+pub fn print(text: &str) -> Result<ExitCode> {
+    write_or_closed(&mut io::stdout(), text).context("cannot write to standard output")?;
+    Ok(ExitCode::from(SUCCESS))
+}
+
 /// Opens the device of `--device`, and says on standard error where it had to do with another one
 /// than a GPU.
 pub fn open_device(options: &CommonOptions) -> Result<Session> {
     let session = Session::open(options.device)?;
     if let Some(notice) = session.notice().filter(|_| !options.quiet) {
-        eprintln!("{notice}");
+        let _ = writeln!(io::stderr(), "{notice}");
     }
     Ok(session)
 }
@@ -53,14 +67,13 @@ pub fn list_devices() -> Result<ExitCode> {
                 text.push_str(&format!("{name:<12} {}\n", device_line(&describe(gpu))));
             }
         }
-        Err(error) => eprintln!("no GPU: {error}"),
+        Err(error) => drop(writeln!(io::stderr(), "no GPU: {error}")),
     }
     for chip in listing.chips {
         let name = format!("sim:{}", chip.name);
         text.push_str(&format!("{name:<12} {}, modelled\n", chip.product));
     }
-    write_or_closed(&mut io::stdout(), &text)?;
-    Ok(ExitCode::from(SUCCESS))
+    print(&text)
 }
 
 /// A run of a program.
@@ -107,9 +120,16 @@ impl Run<'_> {
         devices: Devices,
         view: &dyn Fn(&Report, &Style) -> String,
     ) -> Result<ExitCode> {
-        ctrlc::set_handler(|| {
+        let quiet = self.options.quiet;
+        ctrlc::set_handler(move || {
             if INTERRUPT.swap(true, Ordering::Relaxed) {
                 std::process::exit(INTERRUPTED.into());
+            }
+            if !quiet {
+                let _ = writeln!(
+                    io::stderr(),
+                    "stopping once the configurations that run are done; Ctrl-C again stops at once"
+                );
             }
         })
         .context("cannot watch for Ctrl-C")?;
@@ -142,9 +162,11 @@ impl Run<'_> {
             }
         });
         progress.finish_and_clear();
-        terminal.write(&view(&report, &terminal.style))?;
+        // A terminal that fails costs no report.
+        let concluded = terminal.write(&view(&report, &terminal.style));
         written?;
         self.outputs.finish(&report)?;
+        concluded?;
         Ok(ExitCode::from(if INTERRUPT.load(Ordering::Relaxed) {
             INTERRUPTED
         } else if experiments::succeeded(&report.rows) {

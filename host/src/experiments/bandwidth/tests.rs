@@ -222,6 +222,18 @@ fn a_grid_beyond_the_limit_is_a_row() {
 }
 
 #[test]
+fn a_given_grid_beyond_the_limit_is_what_to_change() {
+    let strided = [kernel("vector_add_strided_4").expect("in the list")];
+    let rows = sweep(
+        Fake::with(correct),
+        &Bandwidth::new(&strided, &[100], &[32], &[u32::MAX]),
+    );
+    let (stage, reason) = failure(&rows[0]);
+    assert_eq!(stage, Stage::Launch);
+    assert!(reason.ends_with("give a smaller --grid"), "{reason}");
+}
+
+#[test]
 fn throttled_rows_are_skipped_and_say_so() {
     let device = Fake::with(correct);
     device.clock_khz.set(Some(300_000));
