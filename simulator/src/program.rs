@@ -211,10 +211,7 @@ pub enum AtomicOperation {
 pub enum Number {
     Unsigned,
     Signed,
-    /// `flush`: subnormal results become zero (`atom.global.add.f32` does; shared does not).
-    Float {
-        flush: bool,
-    },
+    Float,
     /// Two 16-bit floats (`.f16x2`, or one `.f16` when bytes is 2).
     Half,
     BFloat,

@@ -3,8 +3,9 @@
 use super::{
     Stopped, lanes,
     launch::{LaunchContext, Place},
+    split::State,
     stop,
-    warp::{State, Warp},
+    warp::Warp,
 };
 use crate::{
     fault::FaultKind,

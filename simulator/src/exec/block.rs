@@ -11,7 +11,8 @@ use super::{
     launch::{LaunchContext, Place},
     memory::Memory,
     registers::Registers,
-    warp::{Outcome, State, Warp},
+    split::State,
+    warp::{Outcome, Warp},
 };
 use crate::{
     fault::{Fault, FaultKind},

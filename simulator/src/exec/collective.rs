@@ -1,6 +1,6 @@
 //! Operations in which the lanes of a warp exchange values, as functions of all lanes' inputs.
 
-use super::{Stopped, lanes, stop};
+use super::{Stopped, lanes, lanes_where, stop};
 use crate::{
     fault::FaultKind,
     program::{AtomicOperation, Lanes, Number, ShuffleMode, VoteMode, WARP_SIZE},
@@ -56,9 +56,7 @@ pub(crate) fn vote(mode: VoteMode, inputs: &Inputs) -> u64 {
     | VoteMode::Any { negated }
     | VoteMode::Uniform { negated }
     | VoteMode::Ballot { negated }) = mode;
-    let set = lanes(inputs.present)
-        .filter(|&lane| (inputs.a[lane] != 0) != negated)
-        .fold(0u32, |mask, lane| mask | 1 << lane);
+    let set = lanes_where(inputs.present, |lane| (inputs.a[lane] != 0) != negated);
     match mode {
         VoteMode::All { .. } => u64::from(set == inputs.present),
         VoteMode::Any { .. } => u64::from(set != 0),
@@ -75,14 +73,11 @@ pub(crate) fn matching(all: bool, bits: u8, inputs: &Inputs) -> (Lanes, Lanes) {
     } else {
         u64::from(u32::MAX)
     };
-    let equal = |x: usize| {
-        lanes(inputs.present)
-            .filter(|&y| inputs.a[x] & keep == inputs.a[y] & keep)
-            .fold(0u32, |mask, y| mask | 1 << y)
-    };
     let (mut value, mut predicate) = ([0; WARP_SIZE], [0; WARP_SIZE]);
     for lane in lanes(inputs.present) {
-        let same = equal(lane);
+        let same = lanes_where(inputs.present, |other| {
+            inputs.a[lane] & keep == inputs.a[other] & keep
+        });
         let agree = same == inputs.present;
         value[lane] = if all && !agree { 0 } else { u64::from(same) };
         predicate[lane] = u64::from(agree);
@@ -97,12 +92,6 @@ pub(crate) fn reduce(operation: AtomicOperation, inputs: &Inputs) -> u64 {
         AtomicOperation::Add(_) => x.wrapping_add(y),
         AtomicOperation::Min(Number::Signed) => (x as i32).min(y as i32) as u32,
         AtomicOperation::Max(Number::Signed) => (x as i32).max(y as i32) as u32,
-        AtomicOperation::Min(Number::Float { .. }) => {
-            f32::from_bits(x).min(f32::from_bits(y)).to_bits()
-        }
-        AtomicOperation::Max(Number::Float { .. }) => {
-            f32::from_bits(x).max(f32::from_bits(y)).to_bits()
-        }
         AtomicOperation::Min(_) => x.min(y),
         AtomicOperation::Max(_) => x.max(y),
         AtomicOperation::And => x & y,

@@ -13,7 +13,9 @@ pub(crate) mod memory;
 pub(crate) mod passed;
 mod progress;
 mod registers;
+mod rendezvous;
 mod special;
+mod split;
 pub(crate) mod timed;
 pub(crate) mod untimed;
 mod warp;
@@ -44,4 +46,11 @@ pub(crate) fn lanes(mask: u32) -> impl Iterator<Item = usize> {
             lane
         })
     })
+}
+
+/// The lanes of a mask for which something holds, as a mask.
+pub(crate) fn lanes_where(mask: u32, holds: impl Fn(usize) -> bool) -> u32 {
+    lanes(mask)
+        .filter(|&lane| holds(lane))
+        .fold(0, |kept, lane| kept | 1 << lane)
 }

@@ -173,14 +173,8 @@ fn atomic(modifiers: &[&str], returns: bool) -> Result<Decoded, String> {
         "u64" => (8, Some(Number::Unsigned)),
         "s32" => (4, Some(Number::Signed)),
         "s64" => (8, Some(Number::Signed)),
-        // Global memory flushes, shared memory does not (PTX ISA 9.7.13, `atom`).
-        "f32" => (
-            4,
-            Some(Number::Float {
-                flush: at != Space::Shared,
-            }),
-        ),
-        "f64" => (8, Some(Number::Float { flush: false })),
+        "f32" => (4, Some(Number::Float)),
+        "f64" => (8, Some(Number::Float)),
         "f16" => (2, Some(Number::Half)),
         "f16x2" => (4, Some(Number::Half)),
         "bf16" => (2, Some(Number::BFloat)),
@@ -232,8 +226,8 @@ fn atomic(modifiers: &[&str], returns: bool) -> Result<Decoded, String> {
         (false, _) => &[Role::Address, Role::Source, Role::Ignored],
     };
     let immediate = match number {
-        Some(Number::Float { .. }) if bytes == 4 => Immediate::Float32,
-        Some(Number::Float { .. }) => Immediate::Float64,
+        Some(Number::Float) if bytes == 4 => Immediate::Float32,
+        Some(Number::Float) => Immediate::Float64,
         _ => Immediate::Integer,
     };
     Ok(Decoded {
