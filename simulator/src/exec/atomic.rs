@@ -2,7 +2,7 @@
 
 use half::{bf16, f16};
 
-use super::{Stopped, lanes, launch::Place, lookup, stop, warp::Warp};
+use super::{Stopped, lanes, launch::Place, lookup, racing::Direction, stop, warp::Warp};
 use crate::program::{Access, AtomicOperation, Instruction, Number, WARP_SIZE};
 
 impl Warp {
@@ -33,6 +33,7 @@ impl Warp {
             self.set_element(spot, 0, size, new, place)
                 .map_err(|kind| stop(lane as u32, kind))?;
         }
+        self.check_races(access, mask, &at, Direction::ReadWrite, place)?;
         if let Some(&destination) = instruction.destinations.first() {
             self.assign(destination, mask, &old);
         }

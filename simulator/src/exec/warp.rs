@@ -147,7 +147,12 @@ impl Warp {
             Action::ToGeneric(space) => self.to_generic(space, instruction, mask, place)?,
             Action::FromGeneric(space) => self.from_generic(space, instruction, mask, place)?,
             Action::IsSpace(space) => self.is_space(space, instruction, mask, place)?,
-            Action::Fence | Action::Nothing => {}
+            Action::Fence => {
+                if let Some(races) = &mut place.races {
+                    races.fence(self.index);
+                }
+            }
+            Action::Nothing => {}
             Action::ActiveMask => {
                 self.assign(
                     instruction.destinations[0],
@@ -482,7 +487,7 @@ impl Warp {
         &mut self,
         instruction: &Instruction,
         mask: u32,
-        place: &Place,
+        place: &mut Place,
     ) -> Result<Outcome, Stopped> {
         let member_operand = *instruction
             .sources
@@ -523,6 +528,9 @@ impl Warp {
                 .filter(|&index| same(&self.splits[index]))
                 .collect();
             self.exchange(&complete, present, place)?;
+            if let (Action::WarpBarrier, Some(races)) = (instruction.action, &mut place.races) {
+                races.warp_barrier(self.index, present, self.live);
+            }
             for index in complete {
                 self.splits[index].state = State::Running;
                 self.splits[index].pc += 1;
