@@ -17,7 +17,7 @@ use crate::{
     options::CommonOptions,
     output::{Outputs, write_or_closed},
     quantity,
-    report::{DeviceDescription, Report, Row, SCHEMA, Times},
+    report::{DeviceDescription, Record, Report, Row, SCHEMA, Times},
     session::Session,
 };
 
@@ -81,7 +81,32 @@ pub struct Run<'a> {
 
 impl Run<'_> {
     /// Runs the experiment to its end, or until Ctrl-C; a second Ctrl-C ends the process at once.
-    pub fn run(mut self, devices: Devices) -> Result<ExitCode> {
+    /// The terminal gets the table, and unless it shall be quiet, the chart and the conclusions.
+    pub fn run(self, devices: Devices) -> Result<ExitCode> {
+        let (quiet, conclusions) = (self.options.quiet, self.conclusions);
+        self.run_with(devices, &|report, style| {
+            let mut text = export::table::render(report, style);
+            if !quiet {
+                let chart = export::chart::render(report, style);
+                let sentences = conclusions(&report.rows);
+                for part in [chart, sentences.join("\n")] {
+                    if !part.trim().is_empty() {
+                        text.push('\n');
+                        text.push_str(part.trim_end());
+                        text.push('\n');
+                    }
+                }
+            }
+            text
+        })
+    }
+
+    /// [`Self::run`] for a program that shows its report in another way than as a table.
+    pub fn run_with(
+        mut self,
+        devices: Devices,
+        view: &dyn Fn(&Report, &Style) -> String,
+    ) -> Result<ExitCode> {
         ctrlc::set_handler(|| {
             if INTERRUPT.swap(true, Ordering::Relaxed) {
                 std::process::exit(INTERRUPTED.into());
@@ -96,6 +121,7 @@ impl Run<'_> {
             device: describe(self.properties),
             seed: self.options.seed,
             rows: Vec::new(),
+            records: Vec::new(),
         };
         let mut terminal = Terminal::new(self.options, &self.outputs);
         if !self.options.quiet {
@@ -104,8 +130,11 @@ impl Run<'_> {
         self.outputs.update(&report)?;
         let progress = self.progress();
         let mut written = Ok(());
-        experiments::run(self.experiment, devices, &INTERRUPT, &mut |row| {
+        experiments::run(self.experiment, devices, &INTERRUPT, &mut |row, records| {
             progress.set_message(format!("{} at block {}", row.kernel, row.block.x));
+            let number = report.rows.len();
+            let record = |data| Record { row: number, data };
+            report.records.extend(records.into_iter().map(record));
             report.rows.push(row);
             progress.inc(1);
             if written.is_ok() {
@@ -113,7 +142,7 @@ impl Run<'_> {
             }
         });
         progress.finish_and_clear();
-        terminal.conclude(&report, self.options.quiet, self.conclusions)?;
+        terminal.write(&view(&report, &terminal.style))?;
         written?;
         self.outputs.finish(&report)?;
         Ok(ExitCode::from(if INTERRUPT.load(Ordering::Relaxed) {
@@ -167,28 +196,6 @@ impl Terminal {
             Some(stream) => write_or_closed(stream, text).context("cannot write the table"),
             None => Ok(()),
         }
-    }
-
-    /// The table, and unless it shall be quiet, the chart and the conclusions.
-    fn conclude(
-        &mut self,
-        report: &Report,
-        quiet: bool,
-        conclusions: fn(&[Row]) -> Vec<String>,
-    ) -> Result<()> {
-        let mut text = export::table::render(report, &self.style);
-        if !quiet {
-            let chart = export::chart::render(report, &self.style);
-            let sentences = conclusions(&report.rows);
-            for part in [chart, sentences.join("\n")] {
-                if !part.trim().is_empty() {
-                    text.push('\n');
-                    text.push_str(part.trim_end());
-                    text.push('\n');
-                }
-            }
-        }
-        self.write(&text)
     }
 }
 

@@ -6,6 +6,7 @@
 use crate::report::Report;
 
 mod layout;
+pub mod threads;
 
 pub use layout::{
     finite::NotFinite,

@@ -8,6 +8,7 @@ mod axes;
 mod element;
 mod legend;
 mod marks;
+mod threads;
 
 use element::{Element, text};
 
@@ -29,7 +30,7 @@ use crate::{
 pub(super) const FORMAT: Format = Format {
     name: "svg",
     extension: Some("svg"),
-    about: "a figure: bandwidth or time over block size",
+    about: "a figure: bandwidth or time over block size, or threads and their warps",
     render: |report, _| render(report),
 };
 
@@ -69,6 +70,9 @@ impl Frame {
 /// If a figure of the report is NaN or infinite.
 pub fn render(report: &Report) -> Result<String, ExportError> {
     finite::check(report)?;
+    if !report.records.is_empty() {
+        return Ok(threads::render(report));
+    }
     let curves = Curves::of(report, true);
     let (title, subtitle) = (title(report, &curves), subtitle(report));
     let legend = legend::Legend::layout(&curves, LEFT, WIDTH - 24.0);

@@ -31,7 +31,7 @@ fn sweep(device: Rc<dyn Device>, experiment: &Bandwidth) -> Vec<Row> {
         experiment,
         Devices::One(device),
         &AtomicBool::new(false),
-        &mut |row| rows.push(row),
+        &mut |row, _| rows.push(row),
     );
     rows
 }
