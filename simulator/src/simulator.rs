@@ -3,6 +3,7 @@
 use crate::{
     chip::Chip,
     exec::{
+        block::Block,
         launch::{LaunchContext, thread_indices},
         memory::Memory,
         passed::Sites,
@@ -29,6 +30,8 @@ pub struct Simulator {
     memory: Memory,
     system: MemorySystem,
     modules: Vec<Vec<(Program, Sites)>>,
+    /// Blocks of earlier launches, for their memory.
+    spare_blocks: Vec<Block>,
     launches: u64,
     /// `%clock64` and `%globaltimer` go on from launch to launch.
     cycles: u64,
@@ -116,6 +119,7 @@ impl Simulator {
             memory: Memory::new(chip.memory_bytes.min(MEMORY_LIMIT), options.checks),
             system: MemorySystem::new(&chip),
             modules: Vec::new(),
+            spare_blocks: Vec::new(),
             launches: 0,
             cycles: 0,
             chip,
@@ -272,7 +276,14 @@ impl Simulator {
         }
         let (memory, system) = (&mut self.memory, &mut self.system);
         let ran = if self.options.timing {
-            timed::run(&context, &self.chip, blocks_per_sm, memory, system)
+            timed::run(
+                &context,
+                &self.chip,
+                blocks_per_sm,
+                memory,
+                system,
+                &mut self.spare_blocks,
+            )
         } else {
             untimed::run(&context, &self.chip, blocks_per_sm, memory)
         }

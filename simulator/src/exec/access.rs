@@ -151,7 +151,8 @@ impl Warp {
         let bytes = size * count;
         let store = self.log(access, mask, &at, bytes as u64, place);
         place.log.strong_read = access.strong;
-        let mut values = [[0; WARP_SIZE]; 8];
+        let mut values = ArrayVec::<Lanes, 8>::new();
+        (0..count).for_each(|_| values.push([0; WARP_SIZE]));
         if let Some(located) = contiguous(store, mask, &at, bytes, place, false) {
             let data = place.memory.slice(located, bytes * WARP_SIZE);
             match (size, count) {
@@ -186,7 +187,7 @@ impl Warp {
             }
             self.check_races(access, mask, &at, Direction::Read, place)?;
         }
-        for (destination, value) in instruction.destinations.iter().zip(&mut values) {
+        for (destination, value) in instruction.destinations.iter().zip(values.iter_mut()) {
             if access.sign_extend_to != 0 {
                 sign_extend(value, access);
             }

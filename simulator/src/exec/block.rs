@@ -31,6 +31,8 @@ pub(crate) struct Block {
     live_warps: usize,
     blocked: Vec<bool>,
     blocked_warps: usize,
+    /// Nanoseconds that the last `nanosleep` asked for.
+    pub(crate) sleep: u32,
     /// Warps that the last step released from a barrier.
     pub(crate) released: Vec<u32>,
 }
@@ -68,7 +70,7 @@ impl Surroundings<'_> {
 }
 
 /// What became of the warp that stepped.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
     Continue,
     /// Passed a barrier that its arrival released.
@@ -77,8 +79,8 @@ pub(crate) enum Step {
     Blocked,
     /// All its lanes have exited.
     Finished,
-    /// Goes on after so many nanoseconds.
-    Sleep(u32),
+    /// Goes on after [`Block::sleep`] nanoseconds.
+    Sleep,
 }
 
 impl Block {
@@ -93,6 +95,7 @@ impl Block {
             live_warps: 0,
             blocked: Vec::new(),
             blocked_warps: 0,
+            sleep: 0,
             released: Vec::new(),
         }
     }
@@ -102,8 +105,9 @@ impl Block {
         let warps = launch.warps() as usize;
         self.index = launch.block_index(linear);
         self.shared.reset(launch.shared_bytes as usize);
-        if let Some(check) = launch.races {
-            self.races.reset(warps, launch.shared_bytes, check);
+        match launch.races {
+            Some(check) => self.races.reset(warps, launch.shared_bytes, check),
+            None => self.races.unwritten = None,
         }
         self.warps.resize_with(warps, || Warp::new(launch.checks));
         for (index, warp) in self.warps.iter_mut().enumerate() {
@@ -157,7 +161,10 @@ impl Block {
         let mut place = around.place(&mut self.shared, &mut self.races, self.index);
         match self.warps[index].step(&mut place) {
             Ok(Outcome::Continue) => Ok(Step::Continue),
-            Ok(Outcome::Sleep(nanoseconds)) => Ok(Step::Sleep(nanoseconds)),
+            Ok(Outcome::Sleep(nanoseconds)) => {
+                self.sleep = nanoseconds;
+                Ok(Step::Sleep)
+            }
             Ok(outcome) => {
                 let step = self
                     .wait(index, outcome, around)

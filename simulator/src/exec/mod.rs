@@ -4,7 +4,7 @@ mod access;
 mod ahead;
 mod atomic;
 mod barrier;
-mod block;
+pub(crate) mod block;
 mod bytes;
 mod collective;
 pub(crate) mod launch;

@@ -20,8 +20,11 @@ use crate::{
 };
 
 /// Cycles an SM may run ahead of the next one. It bounds how far the order of accesses can differ
-/// from the order of time, and lets an SM's registers stay in the host's caches for a while.
+/// from the order of time; the longer, the more of an SM's state stays in the host's caches.
 const QUANTUM: u64 = 32;
+
+/// The same where no kernel code can tell: only the queue at the memory is served out of order.
+const LONG_QUANTUM: u64 = 128;
 
 /// What a launch took.
 pub(crate) struct Ran {
@@ -63,11 +66,16 @@ pub(crate) fn run(
     blocks_per_sm: u32,
     memory: &mut Memory,
     system: &mut MemorySystem,
+    spare_blocks: &mut Vec<Block>,
 ) -> Result<Ran, Box<Fault>> {
     system.begin_launch();
     let mut log = AccessLog::new(true);
     let mut progress = Progress::new();
     let bound = ahead::bound_to_time(launch.program);
+    let quantum = match ahead::observes_order(launch.program) {
+        true => QUANTUM,
+        false => LONG_QUANTUM,
+    };
     let mut dispatcher = Dispatcher::new(chip, blocks_per_sm);
     let mut sms: Vec<Sm> = (0..chip.sms).map(|_| Sm::new(chip)).collect();
     let mut queue = BinaryHeap::new();
@@ -82,7 +90,7 @@ pub(crate) fn run(
             let Some((cycle, sm)) = dispatcher.start() else {
                 break;
             };
-            sms[sm].start(next_block, cycle, launch);
+            sms[sm].start(next_block, cycle, launch, spare_blocks);
             sms[sm].enqueue(sm, queue);
             next_block += 1;
         }
@@ -91,7 +99,7 @@ pub(crate) fn run(
     progress.blocks_started(start(&mut sms, &mut queue, &mut dispatcher));
     while let Some(Reverse((_, index))) = queue.pop() {
         let limit = queue.peek().map_or(u64::MAX, |Reverse((cycle, _))| {
-            cycle.saturating_add(QUANTUM)
+            cycle.saturating_add(quantum)
         });
         sms[index].queued = false;
         while let Some((cycle, slot)) = sms[index].clock.next() {
@@ -124,6 +132,11 @@ pub(crate) fn run(
         }
         sms[index].enqueue(index, &mut queue);
     }
+    spare_blocks.extend(
+        sms.into_iter()
+            .flat_map(|sm| sm.blocks)
+            .map(|resident| resident.block),
+    );
     Ok(ran)
 }
 
@@ -145,9 +158,17 @@ impl Sm {
     }
 
     /// Makes a block resident.
-    fn start(&mut self, linear: u64, cycle: u64, launch: &LaunchContext) {
+    fn start(
+        &mut self,
+        linear: u64,
+        cycle: u64,
+        launch: &LaunchContext,
+        spare_blocks: &mut Vec<Block>,
+    ) {
         let resident = self.free_blocks.pop().unwrap_or_else(|| {
-            let block = Block::new(launch.checks);
+            let block = spare_blocks
+                .pop()
+                .unwrap_or_else(|| Block::new(launch.checks));
             self.blocks.push(Resident {
                 block,
                 slots: Vec::new(),
@@ -216,7 +237,7 @@ impl Sm {
                     self.spare_registers.push(block.take_registers(warp));
                     return Ok(count);
                 }
-                Step::Blocked | Step::Sleep(_) => return Ok(count),
+                Step::Blocked | Step::Sleep => return Ok(count),
             }
             if bound[block.warps[warp].pc() as usize] || self.ahead[slot].is_full() {
                 return Ok(count);
@@ -250,7 +271,7 @@ impl Sm {
                 *done = (*done).max(ready);
                 Some(ready)
             }
-            Some(Store::Shared) => Some(self.clock.shared_ready(cycle, executed.passes)),
+            Some(Store::Shared) => Some(self.clock.shared_ready(cycle, executed.passes.into())),
             _ => None,
         };
         if executed.step == Step::Finished {
@@ -275,7 +296,8 @@ impl Sm {
         );
         let resume = match executed.step {
             Step::Released => Some(self.barrier_latency),
-            Step::Sleep(nanoseconds) => Some((f64::from(nanoseconds) * self.clock_ghz) as u64),
+            // Its time has come when it runs, so the block still knows for how long.
+            Step::Sleep => Some((f64::from(block.sleep) * self.clock_ghz) as u64),
             _ => None,
         };
         if let Some(after) = resume {

@@ -65,7 +65,7 @@ pub(crate) fn run(
                     };
                     let step = block.step(warp, &mut around)?;
                     ran.warp_instructions += 1;
-                    if matches!(step, Step::Blocked | Step::Finished | Step::Sleep(_)) {
+                    if matches!(step, Step::Blocked | Step::Finished | Step::Sleep) {
                         break;
                     }
                     progress.count(&mut log);
