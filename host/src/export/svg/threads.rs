@@ -16,7 +16,7 @@ use crate::{
         threads::{shape, threads},
     },
     hierarchy::WARP_SIZE,
-    report::{Report, Status, ThreadRecord, Times},
+    report::{RecordData, Report, Status, ThreadRecord, Times},
 };
 
 const LEFT: f64 = 24.0;
@@ -62,8 +62,7 @@ pub(super) fn render(report: &Report) -> String {
     }
     let (width, height) = (canvas.width + LEFT, canvas.y + 12.0);
     let clocks = report.records.iter().any(|record| {
-        let crate::report::RecordData::Thread(thread) = &record.data;
-        thread.completion_clocks.is_some()
+        matches!(&record.data, RecordData::Thread(thread) if thread.completion_clocks.is_some())
     });
     let title = if clocks { "Completion times of threads" } else { "Warps and lanes of threads" };
     let times = match report.device.times {
