@@ -6,6 +6,7 @@ use anyhow::Result;
 use clap::{CommandFactory, Parser, error::ErrorKind};
 use warplab::{
     experiments::geometry::{self, Geometry},
+    export::table,
     launch::Dim3,
     options::CommonOptions,
     output::Outputs,
@@ -66,6 +67,9 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
             ));
         }
     }
+    if common.svg.is_some() {
+        usage("--svg: geometry has no figure to draw; give --json, --csv or --md instead");
+    }
     let outputs = Outputs::open(common);
     if let Err(error) = &outputs
         && error.is_usage()
@@ -98,7 +102,16 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
         experiment: &experiment,
         conclusions: geometry::conclusions,
     }
-    .run(session.devices(memory))
+    .run_with(session.devices(memory), &|report, style| {
+        let mut text = table::render(report, style);
+        if !common.quiet {
+            for sentence in geometry::conclusions(&report.rows) {
+                text += &format!("\n{sentence}");
+            }
+            text.push('\n');
+        }
+        text
+    })
 }
 
 /// Ends the process with a usage error.

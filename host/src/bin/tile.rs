@@ -6,6 +6,7 @@ use anyhow::Result;
 use clap::{CommandFactory, Parser, error::ErrorKind};
 use warplab::{
     experiments::tile::{self, Tile},
+    export::table,
     options::CommonOptions,
     output::Outputs,
     program::{self, Run},
@@ -59,6 +60,9 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
             usage(&format!("{option} {given}: 1 to {most} is required"));
         }
     }
+    if common.svg.is_some() {
+        usage("--svg: tile has no figure to draw; give --json, --csv or --md instead");
+    }
     let outputs = Outputs::open(common);
     if let Err(error) = &outputs
         && error.is_usage()
@@ -87,7 +91,16 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
         experiment: &experiment,
         conclusions: tile::conclusions,
     }
-    .run(session.devices(memory))
+    .run_with(session.devices(memory), &|report, style| {
+        let mut text = table::render(report, style);
+        if !common.quiet {
+            for sentence in tile::conclusions(&report.rows) {
+                text += &format!("\n{sentence}");
+            }
+            text.push('\n');
+        }
+        text
+    })
 }
 
 /// Ends the process with a usage error.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{LAUNCH_AXIS, SIZE_AXIS};
+use super::{LAUNCH_AXIS, SIZE_AXIS, Shape};
 use crate::report::{Row, Status};
 
 /// Differences up to this share count as none, or up to the rows' own noise where that is more.
@@ -36,7 +36,7 @@ fn nanoseconds(row: &Row) -> f64 {
 }
 
 fn sentence(size: &str, group: &[&Row]) -> Option<String> {
-    let is_line = |row: &&&Row| row.block.y == 1 && row.block.z == 1;
+    let is_line = |row: &&&Row| Shape::is_adjacent(row.block);
     let lines: Vec<&Row> = group.iter().filter(is_line).copied().collect();
     let base = *lines.first()?;
     if lines.len() < 2 || nanoseconds(base) <= 0.0 {
@@ -69,18 +69,17 @@ fn sentence(size: &str, group: &[&Row]) -> Option<String> {
     };
     let times: Vec<String> = lines.iter().map(|row| time(row)).collect();
     let mut sentence = format!(
-        "{size}: rows of {} threads, {}: {verdict}.",
-        base.block.x,
+        "{size}: warps of adjacent elements, {}: {verdict}.",
         times.join(", ")
     );
     for row in group.iter().filter(|row| !is_line(row)) {
-        let against = lines[1..]
+        let against = lines
             .iter()
             .map(|row| nanoseconds(row))
             .fold(f64::MAX, f64::min);
         let change = (nanoseconds(row) / against - 1.0) * 100.0;
         sentence += &format!(
-            " {} against such rows: {change:+.0} %.",
+            " {} against the best of them: {change:+.0} %.",
             text(row, LAUNCH_AXIS)
         );
     }
@@ -138,11 +137,11 @@ mod tests {
             "{same:?}"
         );
         assert!(
-            same[0].contains("2D 16x16 against such rows: +2 %."),
+            same[0].contains("2D 16x16 against the best of them: +2 %."),
             "{same:?}"
         );
         assert!(
-            same[0].contains("3D 16x16x1 against such rows: +21 %."),
+            same[0].contains("3D 16x16x1 against the best of them: +21 %."),
             "{same:?}"
         );
         let dear = conclusions(&rows([5000.0, 5000.0, 6000.0, 5000.0, 5000.0]));

@@ -1,8 +1,8 @@
 //! Does it cost anything to launch in two or three dimensions?
 //!
 //! The same work on images and volumes as 1D, 2D and 3D launches, each verified. Three launches give
-//! every warp the same memory: rows of 256 threads in one, two and three dimensions; what differs
-//! between them is dimensionality alone. Two more have the tiles of the textbooks, 16x16 and 8x8x4.
+//! every warp 32 adjacent elements, in blocks of 256, 32x8 and 32x8x1 threads: what differs between
+//! them is dimensionality alone. Two more have the tiles of the textbooks, 16x16 and 8x8x4.
 //! Expected: dimensionality costs nothing; a tile's shape may, since a warp's 32 elements lie in two
 //! rows of 16 or four of 8, and since whole blocks at the edges do the less the more they stick out.
 //!
@@ -38,25 +38,32 @@ pub struct Shape {
     pub block: Dim3,
 }
 
-/// Rows of 256 threads.
+/// Eight warps of adjacent elements, one after the other and one below the other.
 const LINE: Dim3 = Dim3::new(256, 1, 1);
+const ROWS: Dim3 = Dim3::new(32, 8, 1);
 /// An image's tile.
 const TILE: Dim3 = Dim3::new(16, 16, 1);
 /// A volume's tile.
 const BRICK: Dim3 = Dim3::new(8, 8, 4);
 
 impl Shape {
-    /// The launches of work of this size: rows in 1D, 2D and 3D, then tiles in 2D and 3D.
+    /// The launches of work of this size: whole warps of adjacent elements in 1D, 2D and 3D, then
+    /// tiles in 2D and 3D.
     pub fn of(size: Dim3) -> [Self; 5] {
         let shape = |dimensions, block| Self { dimensions, block };
         let brick = if size.z == 1 { TILE } else { BRICK };
         [
             shape(1, LINE),
-            shape(2, LINE),
-            shape(3, LINE),
+            shape(2, ROWS),
+            shape(3, ROWS),
             shape(2, TILE),
             shape(3, brick),
         ]
+    }
+
+    /// Whether a warp's elements are adjacent.
+    pub fn is_adjacent(block: Dim3) -> bool {
+        block.x.is_multiple_of(32)
     }
 
     /// Its name in reports, for example `2D 16x16`.
