@@ -77,19 +77,24 @@ fn dimensions_are_compared_in_words() {
 }
 
 #[test]
-fn a_volume_too_tall_for_a_grid_fails_in_its_row() {
-    // 2D stands the slices below each other: 8 * 65536 rows of blocks are too many for grid.y.
+fn a_volume_too_deep_for_a_grid_fails_in_its_row() {
     let output = run(
         "geometry",
-        &["--size", "1x64x65536", "--json", "-", "--quiet"],
+        &["--size", "1x1x65536", "--json", "-", "--quiet"],
     );
     assert_eq!(output.status.code(), Some(1));
     let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let rows = report["rows"].as_array().expect("rows");
     assert_eq!(rows[0]["status"], "ok", "{}", rows[0]);
-    assert_eq!(rows[1]["stage"], "launch");
-    let reason = rows[1]["reason"].as_str().expect("a reason");
-    assert!(reason.contains("grid.y is 524288"), "{reason}");
+    assert_eq!(
+        (&rows[2]["stage"], &rows[2]["verified"]),
+        (&"launch".into(), &false.into())
+    );
+    let reason = rows[2]["reason"].as_str().expect("a reason");
+    assert!(
+        reason.contains("grid.z is 65536: the device takes at most 65535"),
+        "{reason}"
+    );
 }
 
 #[test]

@@ -77,10 +77,18 @@ class GpuCheck(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("not written: sweep.json, sweep.svg, sweep.md", done.stdout)
 
+    def test_of_the_programs_without_a_report_each_fails(self):
+        done = self.check([], "geometry")
+        self.assertEqual(done.returncode, 1)
+        summary = (self.folder / "out" / "summary.md").read_text()
+        for program in ("geometry", "order", "tile"):
+            self.assertIn(f"| geometry | {program} | **FAILED** |", summary)
+        self.assertTrue((self.folder / "out" / "geometry.tar.gz").is_file())
+
     def test_an_unknown_step_is_a_usage_error(self):
         done = self.check([], "tset")
         self.assertEqual(done.returncode, 2)
-        self.assertIn("there are device, tests, sweep, peers, sanitizer", done.stderr)
+        self.assertIn("there are device, tests, sweep, peers, geometry, sanitizer", done.stderr)
 
 
 if __name__ == "__main__":
