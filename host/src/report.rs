@@ -47,6 +47,8 @@ pub struct Record {
 pub enum RecordData {
     /// A thread.
     Thread(ThreadRecord),
+    /// A block.
+    Block(BlockRecord),
 }
 
 /// Where a thread is in grid, block and warp, and what it saw there. Numbers count from 0, x
@@ -87,6 +89,27 @@ pub struct ThreadRecord {
     /// Clocks since the earliest reading that it is compared with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completion_clocks: Option<u64>,
+}
+
+/// When and where a block ran. Numbers count from 0, x fastest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BlockRecord {
+    /// `blockIdx`.
+    pub block_x: u32,
+    /// `blockIdx`.
+    pub block_y: u32,
+    /// `blockIdx`.
+    pub block_z: u32,
+    /// The block's number in the grid.
+    pub block_id: u64,
+    /// How many blocks of the launch had started before it.
+    pub ticket: u32,
+    /// The SM it ran on.
+    pub sm: u32,
+    /// Start and end in ns since the launch's first block started, by the global timer.
+    pub start_ns: u64,
+    /// See `start_ns`.
+    pub end_ns: u64,
 }
 
 /// The device as reported.

@@ -107,10 +107,18 @@ print("the listing")
         self.assertEqual(done.returncode, 1)
         self.assertIn("one clock value in 0 of 1 warps", done.stdout)
 
+    def test_of_the_programs_without_a_report_each_fails(self):
+        done = self.check([], "geometry")
+        self.assertEqual(done.returncode, 1)
+        summary = (self.folder / "out" / "summary.md").read_text()
+        for program in ("geometry", "order", "tile"):
+            self.assertIn(f"| geometry | {program} | **FAILED** |", summary)
+        self.assertTrue((self.folder / "out" / "geometry.tar.gz").is_file())
+
     def test_an_unknown_step_is_a_usage_error(self):
         done = self.check([], "tset")
         self.assertEqual(done.returncode, 2)
-        self.assertIn("there are device, tests, sweep, clocks, peers, sanitizer", done.stderr)
+        self.assertIn("there are device, tests, sweep, clocks, peers, geometry, sanitizer", done.stderr)
 
 
 if __name__ == "__main__":

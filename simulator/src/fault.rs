@@ -58,6 +58,19 @@ pub enum FaultKind {
     },
     /// A read of a register that this thread has not written.
     UninitialisedRegister { register: String },
+    /// Two accesses to shared memory by different threads, one of them a write, that nothing orders.
+    /// This is the later one; they race in either order.
+    DataRace {
+        write: bool,
+        /// Atomic, volatile or relaxed.
+        strong: bool,
+        address: u64,
+        bytes: u64,
+        nearest: String,
+        other: Box<RacingAccess>,
+        /// Whether both threads are of one warp.
+        same_warp: bool,
+    },
     /// A barrier that only some of the threads reached, or reached divergently.
     DivergentBarrier { detail: String },
     /// No warp can go on. `detail` lists who waits for what.
@@ -68,6 +81,30 @@ pub enum FaultKind {
     Trap,
     /// Something else the PTX ISA leaves undefined, or a limit of this simulator.
     Other { detail: String },
+}
+
+/// The other side of a race.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RacingAccess {
+    /// Whether it wrote.
+    pub write: bool,
+    /// Whether it was atomic, volatile or relaxed.
+    pub strong: bool,
+    /// Thread index in the same block, x y z.
+    pub thread: [u32; 3],
+    /// Line of its instruction in the PTX text.
+    pub line: u32,
+    /// Its instruction's text.
+    pub instruction: String,
+}
+
+fn access_name(write: bool, strong: bool) -> &'static str {
+    match (write, strong) {
+        (false, false) => "read",
+        (true, false) => "write",
+        (false, true) => "strong read",
+        (true, true) => "strong write",
+    }
 }
 
 impl fmt::Display for FaultKind {
@@ -119,6 +156,34 @@ impl fmt::Display for FaultKind {
                 f,
                 "read of register {register}, which this thread has not written"
             ),
+            Self::DataRace {
+                write,
+                strong,
+                address,
+                bytes,
+                nearest,
+                other,
+                same_warp,
+            } => {
+                let [x, y, z] = other.thread;
+                let required = if *same_warp {
+                    "a warp barrier (bar.warp.sync, __syncwarp) or a block barrier (bar.sync, \
+                     __syncthreads) between the two is required"
+                } else {
+                    "a block barrier (bar.sync, __syncthreads) that both threads reach between \
+                     the two is required"
+                };
+                write!(
+                    f,
+                    "data race: the {} of {bytes} bytes of shared memory at {address:#x} and the {} \
+                     by thread ({x}, {y}, {z}) at PTX line {}: {}\n  are in no order: {required}; \
+                     {nearest}",
+                    access_name(*write, *strong),
+                    access_name(other.write, other.strong),
+                    other.line,
+                    other.instruction,
+                )
+            }
             Self::DivergentBarrier { detail } => {
                 write!(f, "barrier not reached by the whole block: {detail}")
             }

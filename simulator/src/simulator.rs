@@ -7,6 +7,7 @@ use crate::{
         launch::{LaunchContext, thread_indices},
         memory::Memory,
         passed::Sites,
+        races::RaceCheck,
         timed, untimed,
     },
     fault::{self, Fault},
@@ -43,6 +44,8 @@ pub struct Simulator {
 pub struct Options {
     /// Report reads of registers and memory that nothing has written.
     pub checks: bool,
+    /// Report data races on shared memory.
+    pub races: bool,
     /// Model times; otherwise clocks count instructions.
     pub timing: bool,
 }
@@ -51,6 +54,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             checks: true,
+            races: true,
             timing: true,
         }
     }
@@ -244,15 +248,17 @@ impl Simulator {
                 self.chip.product
             )));
         }
+        let shared = shared_bytes(program, launch.dynamic_shared_bytes);
         let context = LaunchContext {
             program,
             sites,
             grid: launch.grid,
             block: launch.block,
             dynamic_shared_bytes: launch.dynamic_shared_bytes,
-            shared_bytes: shared_bytes(program, launch.dynamic_shared_bytes),
+            shared_bytes: shared,
             parameters: launch.parameters,
             checks: self.options.checks,
+            races: (self.options.races && shared > 0).then(|| RaceCheck::of(program)),
             grid_id: self.launches,
             sms: self.chip.sms,
             max_warps_per_sm: self.chip.limits.max_warps_per_sm,

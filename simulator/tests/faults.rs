@@ -170,6 +170,7 @@ fn partly_uninitialised_global_memory_is_found_by_byte() {
 fn checks_can_be_left_out() {
     let options = simulator::Options {
         checks: false,
+        races: false,
         timing: true,
     };
     let ptx = kernel("", "add.u32 %r1, %r2, 1; st.global.u32 [%out], %r1; ret;");

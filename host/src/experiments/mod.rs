@@ -4,9 +4,13 @@
 //! configuration's row, and the next one runs.
 
 pub mod bandwidth;
+pub mod block_order;
 pub mod clocks;
+pub mod geometry;
+mod residency;
 mod run;
 pub mod thread_map;
+pub mod tile;
 pub mod verify;
 
 #[cfg(test)]

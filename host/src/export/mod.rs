@@ -5,6 +5,7 @@
 
 use crate::report::Report;
 
+pub mod blocks;
 mod layout;
 pub mod threads;
 

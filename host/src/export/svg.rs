@@ -5,6 +5,7 @@
 //! that a browser shows as a tooltip.
 
 mod axes;
+mod blocks;
 mod element;
 mod legend;
 mod marks;
@@ -24,13 +25,13 @@ use super::{
 };
 use crate::{
     export::layout::columns::varies,
-    report::{Report, Status, Times},
+    report::{RecordData, Report, Status, Times},
 };
 
 pub(super) const FORMAT: Format = Format {
     name: "svg",
     extension: Some("svg"),
-    about: "a figure: bandwidth or time over block size, or threads and their warps",
+    about: "a figure: bandwidth or time over block size, threads and their warps, or blocks over time",
     render: |report, _| render(report),
 };
 
@@ -70,8 +71,10 @@ impl Frame {
 /// If a figure of the report is NaN or infinite.
 pub fn render(report: &Report) -> Result<String, ExportError> {
     finite::check(report)?;
-    if !report.records.is_empty() {
-        return Ok(threads::render(report));
+    match report.records.first().map(|record| &record.data) {
+        Some(RecordData::Thread(_)) => return Ok(threads::render(report)),
+        Some(RecordData::Block(_)) => return Ok(blocks::render(report)),
+        None => {}
     }
     let curves = Curves::of(report, true);
     let (title, subtitle) = (title(report, &curves), subtitle(report));

@@ -59,7 +59,10 @@ fn outcome(write: Write, normalise: Normalise) -> (Row, Vec<ThreadRecord>) {
         Devices::One(device(write)),
         &AtomicBool::new(false),
         &mut |row, records| {
-            let threads = records.into_iter().map(|RecordData::Thread(thread)| thread);
+            let threads = records.into_iter().map(|data| match data {
+                RecordData::Thread(thread) => thread,
+                other => panic!("a block's record: {other:?}"),
+            });
             outcomes.push((row, threads.collect()));
         },
     );

@@ -62,8 +62,7 @@ pub(super) fn render(report: &Report) -> String {
         canvas.lanes(&block);
     }
     let clocks = report.records.iter().any(|record| {
-        let RecordData::Thread(thread) = &record.data;
-        thread.completion_clocks.is_some()
+        matches!(&record.data, RecordData::Thread(thread) if thread.completion_clocks.is_some())
     });
     let mut facts = vec![printable(&report.device.name)];
     let title = if clocks {

@@ -16,8 +16,9 @@ pub(in crate::export) fn threads(report: &Report, row: usize) -> Vec<&ThreadReco
         .records
         .iter()
         .filter(|record| record.row == row)
-        .map(|record| match &record.data {
-            RecordData::Thread(thread) => thread,
+        .filter_map(|record| match &record.data {
+            RecordData::Thread(thread) => Some(thread),
+            RecordData::Block(_) => None,
         })
         .collect()
 }
