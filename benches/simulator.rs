@@ -1,9 +1,12 @@
 //! How many warp instructions does the simulator execute per second on one core?
 //!
 //! `vector_add` with checks and the timing model, with checks alone, with timing alone, with
-//! neither. Run: `cargo bench --bench simulator`
+//! neither; `tile_neighbour`, which goes through shared memory, with and without the check for
+//! races. Run: `cargo bench --bench simulator`
 
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use criterion::{
+    BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main, measurement::WallTime,
+};
 use kernels::handle::Target;
 use simulator::{Launch, ModuleId, Options, Simulator, chip::Chip};
 use warplab::{device::modules, random::Stream};
@@ -11,8 +14,9 @@ use warplab::{device::modules, random::Stream};
 const ELEMENTS: u64 = 1 << 20;
 const BLOCK: u32 = 256;
 
-/// A simulator with inputs, and the bytes of `vector_add`'s parameters.
-fn prepare(options: Options) -> (Simulator, ModuleId, Vec<u8>) {
+/// A simulator with so many arrays of random numbers, and the bytes of the parameters of a kernel
+/// that takes the number of elements and the arrays.
+fn prepare(options: Options, arrays: u64) -> (Simulator, ModuleId, Vec<u8>) {
     let chip = Chip::named("h200").expect("a chip of the catalog");
     let mut simulator = Simulator::new(chip.clone(), options);
     let module = simulator
@@ -20,7 +24,7 @@ fn prepare(options: Options) -> (Simulator, ModuleId, Vec<u8>) {
         .expect("our own PTX loads");
     let mut parameters = ELEMENTS.to_le_bytes().to_vec();
     let mut values = vec![0.0_f32; ELEMENTS as usize];
-    for array in 0..3 {
+    for array in 0..arrays {
         Stream::new(1, array).fill_f32(0, &mut values);
         let memory = simulator.memory();
         let address = memory
@@ -43,25 +47,59 @@ fn vector_add(criterion: &mut Criterion) {
         ("timing", false, true),
         ("neither", false, false),
     ] {
-        let (mut simulator, module, parameters) = prepare(Options { checks, timing });
-        let launch = Launch {
-            kernel: "vector_add",
-            grid: [ELEMENTS.div_ceil(BLOCK.into()) as u32, 1, 1],
-            block: [BLOCK, 1, 1],
-            dynamic_shared_bytes: 0,
-            cooperative: false,
-            parameters: &parameters,
+        let options = Options {
+            checks,
+            races: checks,
+            timing,
         };
-        let mut run = || {
-            simulator
-                .launch(module, &launch)
-                .expect("vector_add has no fault")
-        };
-        group.throughput(Throughput::Elements(run().warp_instructions));
-        group.bench_function(name, |bencher| bencher.iter(&mut run));
+        bench(&mut group, name, "vector_add", 3, options);
     }
     group.finish();
 }
 
-criterion_group!(benches, vector_add);
+fn shared_memory(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("simulator/tile_neighbour");
+    group.sample_size(40);
+    for (name, races, timing) in [
+        ("races and timing", true, true),
+        ("timing", false, true),
+        ("races", true, false),
+        ("neither", false, false),
+    ] {
+        let options = Options {
+            checks: true,
+            races,
+            timing,
+        };
+        bench(&mut group, name, "tile_neighbour", 2, options);
+    }
+    group.finish();
+}
+
+fn bench(
+    group: &mut BenchmarkGroup<WallTime>,
+    name: &str,
+    kernel: &str,
+    arrays: u64,
+    options: Options,
+) {
+    let (mut simulator, module, parameters) = prepare(options, arrays);
+    let launch = Launch {
+        kernel,
+        grid: [ELEMENTS.div_ceil(BLOCK.into()) as u32, 1, 1],
+        block: [BLOCK, 1, 1],
+        dynamic_shared_bytes: 0,
+        cooperative: false,
+        parameters: &parameters,
+    };
+    let mut run = || {
+        simulator
+            .launch(module, &launch)
+            .expect("the kernel has no fault")
+    };
+    group.throughput(Throughput::Elements(run().warp_instructions));
+    group.bench_function(name, |bencher| bencher.iter(&mut run));
+}
+
+criterion_group!(benches, vector_add, shared_memory);
 criterion_main!(benches);

@@ -4,7 +4,10 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::device::{KernelAttributes, LaunchLimits};
+use crate::{
+    device::{KernelAttributes, LaunchLimits},
+    quantity,
+};
 
 /// Extents of a grid or a block; every axis counts from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -49,6 +52,29 @@ impl From<(u32, u32)> for Dim3 {
 impl From<(u32, u32, u32)> for Dim3 {
     fn from((x, y, z): (u32, u32, u32)) -> Self {
         Self { x, y, z }
+    }
+}
+
+impl std::str::FromStr for Dim3 {
+    type Err = String;
+
+    /// One, two or three extents as in `16x8`, each at least 1.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let required =
+            "one to three extents of at least 1 are required, for example 256, 16x8 or 8x8x4";
+        let mut extents = [1; 3];
+        for (axis, part) in text.split('x').enumerate() {
+            let extent = extents
+                .get_mut(axis)
+                .ok_or_else(|| format!("more than three extents: {required}"))?;
+            *extent = quantity::count(part)
+                .ok()
+                .and_then(|value| u32::try_from(value).ok())
+                .filter(|value| *value > 0)
+                .ok_or_else(|| format!("`{part}` is no extent: {required}"))?;
+        }
+        let [x, y, z] = extents;
+        Ok(Self { x, y, z })
     }
 }
 

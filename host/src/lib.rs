@@ -4,6 +4,7 @@ pub mod device;
 pub mod doctor;
 pub mod experiments;
 pub mod export;
+pub mod hierarchy;
 pub mod host_memory;
 pub mod launch;
 pub mod measure;

@@ -30,6 +30,7 @@ pub struct CommonOptions {
         long,
         value_name = "N",
         default_value = "1",
+        value_parser = quantity::count,
         allow_negative_numbers = true,
         help_heading = "Measuring"
     )]
@@ -131,7 +132,10 @@ fn seconds(text: &str) -> Result<Duration, String> {
         .ok()
         .filter(|seconds| *seconds > 0.0)
         .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
-        .ok_or_else(|| "seconds above 0 are required, for example 15 or 0.5".to_string())
+        .ok_or_else(|| {
+            "seconds above 0 and below 2^64 are required, as a number: for example 15 or 0.5"
+                .to_string()
+        })
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! row, and at most one format on standard output.
 
 use std::{
-    fs::{File, OpenOptions},
+    fs::{self, File, OpenOptions},
     io::{self, Seek, Write},
     path::{Path, PathBuf},
 };
@@ -20,7 +20,7 @@ pub enum OutputError {
     #[error("--{0} and --{1} both go to {2}: give one of them another PATH")]
     Twice(&'static str, &'static str, String),
     /// The folder that a file should lie in is missing.
-    #[error("--{option} {}: the folder {} does not exist: create it first", .path.display(), .folder.display())]
+    #[error("--{option} {}: there is no folder {}: create it first", .path.display(), .folder.display())]
     NoFolder {
         /// The option's name.
         option: &'static str,
@@ -29,7 +29,25 @@ pub enum OutputError {
         /// The missing folder.
         folder: PathBuf,
     },
-    /// The file could not be opened or written.
+    /// A folder was given for a file.
+    #[error("--{option} {}: a file is required, and this is a folder: add the file's name", .path.display())]
+    Folder {
+        /// The option's name.
+        option: &'static str,
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The file could not be opened.
+    #[error("--{option} {}: a file that can be written is required: {error}: give another PATH", .path.display())]
+    Open {
+        /// The option's name.
+        option: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// The file could not be written.
     #[error("--{option} {}: {error}", .path.display())]
     File {
         /// The option's name.
@@ -50,7 +68,10 @@ pub enum OutputError {
 impl OutputError {
     /// Whether the command line asked for something contradictory or impossible.
     pub fn is_usage(&self) -> bool {
-        matches!(self, Self::Twice(..) | Self::NoFolder { .. })
+        matches!(
+            self,
+            Self::Twice(..) | Self::NoFolder { .. } | Self::Folder { .. }
+        )
     }
 }
 
@@ -67,6 +88,8 @@ struct OpenFile {
     file: File,
     /// A pipe or a device cannot be rewritten: it gets the finished report only.
     rewritable: bool,
+    /// Made by this run and still empty.
+    unused: bool,
 }
 
 impl Outputs {
@@ -96,14 +119,20 @@ impl Outputs {
             }
         }
         let mut outputs = Self {
-            files: Vec::new(),
+            files: Vec::<OpenFile>::new(),
             standard_output: None,
         };
         for (option, format, destination) in wanted {
             match destination {
                 Destination::StandardOutput => outputs.standard_output = Some(format),
                 Destination::File(path) => {
-                    outputs.files.push(OpenFile::open(option, path, format)?);
+                    let file = OpenFile::open(option, path, format)?;
+                    // The same file by another path, such as a and ./a, or a link.
+                    if let Some(first) = outputs.files.iter().find(|first| first.is(&file)) {
+                        let place = path.display().to_string();
+                        return Err(OutputError::Twice(first.option, option, place));
+                    }
+                    outputs.files.push(file);
                 }
             }
         }
@@ -154,29 +183,34 @@ impl OpenFile {
         path: &Path,
         format: &'static Format,
     ) -> Result<Self, OutputError> {
-        let file = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(path);
-        let describe = |error| OutputError::File {
-            option,
-            path: path.to_path_buf(),
-            error,
-        };
-        let file = file.map_err(|error| {
-            let folder = path
-                .parent()
-                .filter(|folder| !folder.as_os_str().is_empty() && !folder.exists());
-            match folder {
+        let describe = |error| {
+            let (folder, path) = (path.parent(), path.to_path_buf());
+            match folder.filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
                 Some(folder) => OutputError::NoFolder {
                     option,
-                    path: path.to_path_buf(),
+                    path,
                     folder: folder.to_path_buf(),
                 },
-                None => describe(error),
+                None if path.is_dir() || path.as_os_str().to_string_lossy().ends_with('/') => {
+                    OutputError::Folder { option, path }
+                }
+                None => OutputError::Open {
+                    option,
+                    path,
+                    error,
+                },
             }
-        })?;
+        };
+        let mut options = OpenOptions::new();
+        options.write(true);
+        let (file, unused) = match options.clone().create_new(true).open(path) {
+            Ok(file) => (file, true),
+            // It is there already, or a link to one that is not there yet.
+            Err(_) => {
+                let file = options.create(true).truncate(false).open(path);
+                (file.map_err(describe)?, false)
+            }
+        };
         let rewritable = file.metadata().map_err(describe)?.is_file();
         Ok(Self {
             option,
@@ -184,13 +218,21 @@ impl OpenFile {
             format,
             file,
             rewritable,
+            unused,
         })
+    }
+
+    /// Whether both are the same file. A pipe or a device may take several reports.
+    fn is(&self, other: &Self) -> bool {
+        let place = |file: &Self| fs::canonicalize(&file.path).ok();
+        self.rewritable && place(self).is_some_and(|this| Some(this) == place(other))
     }
 
     /// Writes over what is there and cuts the rest off, in this order: whenever the program is
     /// stopped, the file holds the rows of before or of now.
     fn write(&mut self, report: &Report) -> Result<(), OutputError> {
         let text = (self.format.render)(report, &Style::PLAIN)?;
+        self.unused = false;
         let written = if self.rewritable {
             self.file
                 .rewind()
@@ -204,5 +246,15 @@ impl OpenFile {
             path: self.path.clone(),
             error,
         })
+    }
+}
+
+impl Drop for OpenFile {
+    /// A run that fails before its first report leaves no empty file behind.
+    fn drop(&mut self) {
+        if self.unused {
+            // What cannot be removed is left: the run has failed already, and says why.
+            let _ = fs::remove_file(&self.path);
+        }
     }
 }

@@ -17,7 +17,7 @@ use crate::{
     options::CommonOptions,
     output::{Outputs, write_or_closed},
     quantity,
-    report::{DeviceDescription, Report, Row, SCHEMA, Times},
+    report::{DeviceDescription, Record, Report, Row, SCHEMA, Times},
     session::Session,
 };
 
@@ -32,12 +32,26 @@ pub const INTERRUPTED: u8 = 130;
 
 static INTERRUPT: AtomicBool = AtomicBool::new(false);
 
+/// The exit status of a program's result; an error goes to standard error, where it can be written.
+pub fn exit_status(result: Result<ExitCode>) -> ExitCode {
+    result.unwrap_or_else(|error| {
+        let _ = writeln!(io::stderr(), "error: {error:#}");
+        ExitCode::from(FAILURE)
+    })
+}
+
+/// Writes to standard output what a program prints at once, such as a list.
+pub fn print(text: &str) -> Result<ExitCode> {
+    write_or_closed(&mut io::stdout(), text).context("cannot write to standard output")?;
+    Ok(ExitCode::from(SUCCESS))
+}
+
 /// Opens the device of `--device`, and says on standard error where it had to do with another one
 /// than a GPU.
 pub fn open_device(options: &CommonOptions) -> Result<Session> {
     let session = Session::open(options.device)?;
     if let Some(notice) = session.notice().filter(|_| !options.quiet) {
-        eprintln!("{notice}");
+        let _ = writeln!(io::stderr(), "{notice}");
     }
     Ok(session)
 }
@@ -53,14 +67,13 @@ pub fn list_devices() -> Result<ExitCode> {
                 text.push_str(&format!("{name:<12} {}\n", device_line(&describe(gpu))));
             }
         }
-        Err(error) => eprintln!("no GPU: {error}"),
+        Err(error) => drop(writeln!(io::stderr(), "no GPU: {error}")),
     }
     for chip in listing.chips {
         let name = format!("sim:{}", chip.name);
         text.push_str(&format!("{name:<12} {}, modelled\n", chip.product));
     }
-    write_or_closed(&mut io::stdout(), &text)?;
-    Ok(ExitCode::from(SUCCESS))
+    print(&text)
 }
 
 /// A run of a program.
@@ -81,10 +94,42 @@ pub struct Run<'a> {
 
 impl Run<'_> {
     /// Runs the experiment to its end, or until Ctrl-C; a second Ctrl-C ends the process at once.
-    pub fn run(mut self, devices: Devices) -> Result<ExitCode> {
-        ctrlc::set_handler(|| {
+    /// The terminal gets the table, and unless it shall be quiet, the chart and the conclusions.
+    pub fn run(self, devices: Devices) -> Result<ExitCode> {
+        let (quiet, conclusions) = (self.options.quiet, self.conclusions);
+        self.run_with(devices, &|report, style| {
+            let mut text = export::table::render(report, style);
+            if !quiet {
+                let chart = export::chart::render(report, style);
+                let sentences = conclusions(&report.rows);
+                for part in [chart, sentences.join("\n")] {
+                    if !part.trim().is_empty() {
+                        text.push('\n');
+                        text.push_str(part.trim_end());
+                        text.push('\n');
+                    }
+                }
+            }
+            text
+        })
+    }
+
+    /// [`Self::run`] for a program that shows its report in another way than as a table.
+    pub fn run_with(
+        mut self,
+        devices: Devices,
+        view: &dyn Fn(&Report, &Style) -> String,
+    ) -> Result<ExitCode> {
+        let quiet = self.options.quiet;
+        ctrlc::set_handler(move || {
             if INTERRUPT.swap(true, Ordering::Relaxed) {
                 std::process::exit(INTERRUPTED.into());
+            }
+            if !quiet {
+                let _ = writeln!(
+                    io::stderr(),
+                    "stopping once the configurations that run are done; Ctrl-C again stops at once"
+                );
             }
         })
         .context("cannot watch for Ctrl-C")?;
@@ -96,6 +141,7 @@ impl Run<'_> {
             device: describe(self.properties),
             seed: self.options.seed,
             rows: Vec::new(),
+            records: Vec::new(),
         };
         let mut terminal = Terminal::new(self.options, &self.outputs);
         if !self.options.quiet {
@@ -104,8 +150,11 @@ impl Run<'_> {
         self.outputs.update(&report)?;
         let progress = self.progress();
         let mut written = Ok(());
-        experiments::run(self.experiment, devices, &INTERRUPT, &mut |row| {
+        experiments::run(self.experiment, devices, &INTERRUPT, &mut |row, records| {
             progress.set_message(format!("{} at block {}", row.kernel, row.block.x));
+            let number = report.rows.len();
+            let record = |data| Record { row: number, data };
+            report.records.extend(records.into_iter().map(record));
             report.rows.push(row);
             progress.inc(1);
             if written.is_ok() {
@@ -113,9 +162,11 @@ impl Run<'_> {
             }
         });
         progress.finish_and_clear();
-        terminal.conclude(&report, self.options.quiet, self.conclusions)?;
+        // A terminal that fails costs no report.
+        let concluded = terminal.write(&view(&report, &terminal.style));
         written?;
         self.outputs.finish(&report)?;
+        concluded?;
         Ok(ExitCode::from(if INTERRUPT.load(Ordering::Relaxed) {
             INTERRUPTED
         } else if experiments::succeeded(&report.rows) {
@@ -167,28 +218,6 @@ impl Terminal {
             Some(stream) => write_or_closed(stream, text).context("cannot write the table"),
             None => Ok(()),
         }
-    }
-
-    /// The table, and unless it shall be quiet, the chart and the conclusions.
-    fn conclude(
-        &mut self,
-        report: &Report,
-        quiet: bool,
-        conclusions: fn(&[Row]) -> Vec<String>,
-    ) -> Result<()> {
-        let mut text = export::table::render(report, &self.style);
-        if !quiet {
-            let chart = export::chart::render(report, &self.style);
-            let sentences = conclusions(&report.rows);
-            for part in [chart, sentences.join("\n")] {
-                if !part.trim().is_empty() {
-                    text.push('\n');
-                    text.push_str(part.trim_end());
-                    text.push('\n');
-                }
-            }
-        }
-        self.write(&text)
     }
 }
 

@@ -100,19 +100,20 @@ fn decimal(term: &str) -> Result<u64, &'static str> {
 /// is 32, 64, …, 1024; an end that doubling does not hit is left out.
 pub fn doubling(text: &str) -> Result<Vec<u32>, String> {
     let positive = |text: &str| {
-        let value = count(text).map_err(|problem| format!("`{text}`: {problem}"))?;
+        let value = count(text)?;
         match u32::try_from(value) {
             Ok(value) if value > 0 => Ok(value),
-            _ => Err(format!("`{text}`: 1 to {} is required", u32::MAX)),
+            _ => Err(format!("{value} is given: 1 to {} is required", u32::MAX)),
         }
+    };
+    let end = |text: &str| match text {
+        "" => Err("an end is missing: a range has two, for example 32..1024".to_string()),
+        _ => positive(text).map_err(|problem| format!("'{text}': {problem}")),
     };
     let Some((first, last)) = text.split_once("..") else {
         return Ok(vec![positive(text)?]);
     };
-    let (first, last) = (
-        positive(first)?,
-        positive(last.strip_prefix('=').unwrap_or(last))?,
-    );
+    let (first, last) = (end(first)?, end(last.strip_prefix('=').unwrap_or(last))?);
     if first > last {
         return Err(format!(
             "the range {first}..{last} is empty: give the smaller end first"
@@ -127,7 +128,7 @@ pub fn doubling(text: &str) -> Result<Vec<u32>, String> {
 
 /// A count for people: `256Mi` where it is a whole power-of-two unit, else the digits in groups.
 pub fn display(count: u64) -> String {
-    for (suffix, shift) in [("Gi", 30), ("Mi", 20), ("Ki", 10)] {
+    for (suffix, shift) in [("Ti", 40), ("Gi", 30), ("Mi", 20), ("Ki", 10)] {
         if count >= 1 << shift && count.is_multiple_of(1 << shift) {
             return format!("{}{suffix}", count >> shift);
         }
@@ -217,8 +218,12 @@ mod tests {
         assert_eq!(doubling("32..=64").unwrap(), [32, 64]);
         assert_eq!(doubling("7").unwrap(), [7]);
         assert_eq!(doubling("2^31..4294967295").unwrap(), [1 << 31]);
-        for text in ["0", "1..0", "64..32", "0..32", "x", "32..", "..32", "2^32"] {
+        for text in ["", "0", "1..0", "64..32", "0..32", "x", "2^32", "1..2..4"] {
             assert!(doubling(text).is_err(), "{text}");
+        }
+        for text in ["32..", "..32", "..", "32..="] {
+            let error = doubling(text).unwrap_err();
+            assert!(error.contains("an end is missing"), "{text}: {error}");
         }
     }
 
@@ -226,6 +231,7 @@ mod tests {
     fn displays() {
         assert_eq!(display(0), "0");
         assert_eq!(display(1 << 28), "256Mi");
+        assert_eq!(display(1 << 50), "1024Ti");
         assert_eq!(display((1 << 32) + 1), "4 294 967 297");
         assert_eq!(bytes(1000), "1000 bytes");
         assert_eq!(bytes(3 << 29), "1.5 GiB");

@@ -26,6 +26,90 @@ pub struct Report {
     pub seed: u64,
     /// One per configuration, in order.
     pub rows: Vec<Row>,
+    /// Data per thread, from programs that report such.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub records: Vec<Record>,
+}
+
+/// A record and the row it belongs to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// Index into [`Report::rows`].
+    pub row: usize,
+    /// What it records.
+    #[serde(flatten)]
+    pub data: RecordData,
+}
+
+/// What a record holds: flat objects in JSON.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum RecordData {
+    /// A thread.
+    Thread(ThreadRecord),
+    /// A block.
+    Block(BlockRecord),
+}
+
+/// Where a thread is in grid, block and warp, and what it saw there. Numbers count from 0, x
+/// fastest.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ThreadRecord {
+    /// `blockIdx`.
+    pub block_x: u32,
+    /// `blockIdx`.
+    pub block_y: u32,
+    /// `blockIdx`.
+    pub block_z: u32,
+    /// `threadIdx`.
+    pub thread_x: u32,
+    /// `threadIdx`.
+    pub thread_y: u32,
+    /// `threadIdx`.
+    pub thread_z: u32,
+    /// The block's number in the grid.
+    pub block_id: u64,
+    /// The thread's number in its block.
+    pub thread_id: u32,
+    /// The thread's number in the grid.
+    pub global_id: u64,
+    /// The warp's number in its block.
+    pub warp: u32,
+    /// The lane in the warp.
+    pub lane: u32,
+    /// `threadIdx.y << shift | threadIdx.x`, the row saying which shift; where it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packed_id: Option<u32>,
+    /// The SM it ran on, where it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sm: Option<u32>,
+    /// The SM's clock, modulo 2^32, where it was read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock: Option<u32>,
+    /// Clocks since the earliest reading that it is compared with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub completion_clocks: Option<u64>,
+}
+
+/// When and where a block ran. Numbers count from 0, x fastest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BlockRecord {
+    /// `blockIdx`.
+    pub block_x: u32,
+    /// `blockIdx`.
+    pub block_y: u32,
+    /// `blockIdx`.
+    pub block_z: u32,
+    /// The block's number in the grid.
+    pub block_id: u64,
+    /// How many blocks of the launch had started before it.
+    pub ticket: u32,
+    /// The SM it ran on.
+    pub sm: u32,
+    /// Start and end in ns since the launch's first block started, by the global timer.
+    pub start_ns: u64,
+    /// See `start_ns`.
+    pub end_ns: u64,
 }
 
 /// The device as reported.

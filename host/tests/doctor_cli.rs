@@ -35,6 +35,24 @@ fn says_what_is_there_and_what_is_missing() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_standard_output_is_status_1_without_a_backtrace() {
+    let full = std::fs::File::options().write(true).open("/dev/full");
+    let output = Command::new(env!("CARGO_BIN_EXE_doctor"))
+        .env("RUST_BACKTRACE", "1")
+        .stdout(full.expect("/dev/full"))
+        .output()
+        .expect("the program starts");
+    let error = String::from_utf8(output.stderr).expect("UTF-8");
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    assert!(
+        error.starts_with("error: cannot write to standard output: "),
+        "{error}"
+    );
+    assert_eq!(error.lines().count(), 1, "{error}");
+}
+
 #[test]
 fn json_has_the_same_findings() {
     let (status, text) = doctor(&["--json"]);

@@ -149,6 +149,23 @@ fn too_large_for_the_chip_is_a_row_that_says_what_fits() {
 }
 
 #[test]
+fn a_chip_with_more_memory_than_the_simulator_offers_says_so() {
+    let output = sweep(&[
+        "--device=sim:h200",
+        "--size=2^32",
+        "--block=1024",
+        "--kernel=vector_add",
+        "-q",
+    ]);
+    assert_eq!(output.status.code(), Some(1));
+    let text = stdout(&output);
+    assert!(
+        text.contains("the simulator offers 16.0 GiB of this chip's 139.8 GiB"),
+        "{text}"
+    );
+}
+
+#[test]
 fn every_format_is_alone_on_standard_output() {
     for option in ["--json=-", "--csv=-", "--md=-", "--svg=-"] {
         let output = small(&[option]);
@@ -236,6 +253,9 @@ fn files_hold_the_whole_report() {
 fn mistakes_in_the_command_line_are_status_2_and_measure_nothing() {
     let folder = folder("usage");
     let missing = folder.join("missing/r.json").display().to_string();
+    let here = folder.display().to_string();
+    fs::write(folder.join("file"), "").expect("a file");
+    let below_file = folder.join("file/r.csv").display().to_string();
     for (arguments, parts) in [
         (
             &["--kernel", "nope"][..],
@@ -260,7 +280,11 @@ fn mistakes_in_the_command_line_are_status_2_and_measure_nothing() {
         (&["--min-samples", "0"], &["--min-samples", "1 to"]),
         (&["--timeout", "0"], &["--timeout", "above 0"]),
         (&["--timeout", "nan"], &["--timeout", "above 0"]),
-        (&["--seed", "x"], &["--seed"]),
+        (&["--timeout", "1e20"], &["--timeout", "below 2^64"]),
+        (&["--seed", "x"], &["--seed", "whole number"]),
+        (&["--seed", "-1"], &["--seed", "negative"]),
+        (&["--seed", "2^64"], &["--seed", "64 bits"]),
+        (&["--block", "32.."], &["--block", "an end is missing"]),
         (&["--color", "blue"], &["blue", "auto, always, never"]),
         (
             &["--json", "-", "--csv", "-"],
@@ -273,8 +297,17 @@ fn mistakes_in_the_command_line_are_status_2_and_measure_nothing() {
         (&["--json", ""], &["--json", "path"]),
         (
             &["--json", &missing],
-            &["missing", "does not exist", "create it first"],
+            &["missing", "there is no folder", "create it first"],
         ),
+        (
+            &["--csv", &below_file],
+            &["--csv", "there is no folder", "file: create it first"],
+        ),
+        (
+            &["--md", &here],
+            &["--md", "this is a folder", "file's name"],
+        ),
+        (&["--svg", "new/"], &["--svg", "this is a folder"]),
         (&["--no-such-option"], &["--no-such-option"]),
     ] {
         let output = sweep(&[&["--kernel=vector_add"], arguments].concat());
@@ -284,7 +317,107 @@ fn mistakes_in_the_command_line_are_status_2_and_measure_nothing() {
             assert!(text.contains(part), "{arguments:?}: {part} in {text}");
         }
         assert_eq!(stdout(&output), "", "{arguments:?}");
+        assert!(!text.contains("warplab [OPTIONS]"), "{text}");
     }
+}
+
+#[test]
+fn a_program_tells_its_own_name() {
+    let version = stdout(&sweep(&["--version"]));
+    assert_eq!(version, format!("sweep {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn one_file_by_two_paths_is_refused() {
+    let folder = folder("same_file");
+    let run = |csv: &str| {
+        let output = Command::new(env!("CARGO_BIN_EXE_sweep"))
+            .args(SMALL)
+            .args(["--json", "a", "--csv", csv])
+            .current_dir(&folder)
+            .output()
+            .expect("the program starts");
+        let text = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        assert!(text.contains("--json and --csv both go to"), "{text}");
+    };
+    run("./a");
+    assert!(!folder.join("a").exists(), "nothing is left of the attempt");
+    fs::write(folder.join("a"), "kept").expect("written");
+    run("../sweep_cli_same_file/a");
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("a", folder.join("link")).expect("a link");
+        run("link");
+    }
+    let kept = fs::read_to_string(folder.join("a"));
+    assert_eq!(kept.expect("still there"), "kept");
+}
+
+#[test]
+fn a_run_that_cannot_start_leaves_no_empty_files() {
+    let folder = folder("not_started");
+    let path = |name: &str| folder.join(name).display().to_string();
+    fs::write(path("old.json"), "kept").expect("written");
+    for (json, csv) in [("old.json", "new.csv"), ("new.json", "new.csv")] {
+        let output = small(&[
+            "--json",
+            &path(json),
+            "--csv",
+            &path(csv),
+            "--svg",
+            &path(""),
+        ]);
+        assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+        let output = Command::new(env!("CARGO_BIN_EXE_sweep"))
+            .args([
+                "--device=gpu:4000000000",
+                "--json",
+                &path(json),
+                "--csv",
+                &path(csv),
+            ])
+            .output()
+            .expect("the program starts");
+        assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    }
+    let names: Vec<_> = fs::read_dir(&folder)
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").file_name())
+        .collect();
+    assert_eq!(names, ["old.json"]);
+    let kept = fs::read_to_string(path("old.json"));
+    assert_eq!(kept.expect("still there"), "kept");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_terminal_costs_no_report() {
+    let full = || {
+        fs::File::options()
+            .write(true)
+            .open("/dev/full")
+            .expect("/dev/full")
+    };
+    let output = Command::new(env!("CARGO_BIN_EXE_sweep"))
+        .args(SMALL)
+        .args(["--quiet", "--json", "/dev/stderr"])
+        .stdout(full())
+        .output()
+        .expect("the program starts");
+    assert_eq!(output.status.code(), Some(1));
+    let text = stderr(&output);
+    let (report, error) = text.split_at(text.rfind("error: ").expect("an error"));
+    drop(serde_json::from_str::<Value>(report).expect("the whole report"));
+    assert!(error.contains("cannot write the table"), "{error}");
+    // Where nothing can be said, the status still says it.
+    let status = Command::new(env!("CARGO_BIN_EXE_sweep"))
+        .args(SMALL)
+        .args(["--json", "-"])
+        .stdout(Stdio::null())
+        .stderr(full())
+        .status();
+    assert_eq!(status.expect("the program starts").code(), Some(1));
 }
 
 #[test]
@@ -324,12 +457,11 @@ fn long(test: &str) -> (std::process::Child, PathBuf) {
             "--kernel=all",
             "--size=100,1000,4Mi,8Mi",
             blocks,
-            "-q",
             "--json",
         ])
         .arg(&path)
         .stdout(Stdio::null())
-        .stderr(Stdio::null())
+        .stderr(Stdio::piped())
         .spawn()
         .expect("the program starts");
     let begin = Instant::now();
@@ -360,13 +492,16 @@ fn a_killed_run_keeps_its_rows() {
 #[cfg(unix)]
 #[test]
 fn an_interrupted_run_keeps_its_rows_and_names_the_others() {
-    let (mut child, path) = long("interrupted");
+    let (child, path) = long("interrupted");
     let status = Command::new("kill")
         .args(["-INT", &child.id().to_string()])
         .status()
         .expect("kill runs");
     assert!(status.success());
-    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(130));
+    let text = stderr(&output);
+    assert!(text.contains("Ctrl-C again stops at once"), "{text}");
     let rows = rows(&path).expect("valid JSON");
     assert_eq!(rows.len(), 8 * 4 * 8);
     assert_eq!(rows[0]["status"], "ok");

@@ -23,14 +23,15 @@ class GpuCheck(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def check(self, bodies, *arguments):
-        """Runs step `tests` over a pack with one test executable per body."""
+    def check(self, bodies, *arguments, clocks="pass"):
+        """Runs steps over a pack with one test executable per body, and `clocks` as given."""
         pack = self.folder / "pack"
         pack.mkdir(exist_ok=True)
         manifest = {"schema": "warplab/gpu-pack/1", "workspace": str(self.folder / "built" / "here"),
-                    "target": str(self.folder / "built" / "target"), "programs": ["sweep"], "tests": []}
+                    "target": str(self.folder / "built" / "target"), "programs": ["clocks", "sweep"], "tests": []}
         with tarfile.open(pack / "programs.tar.gz", "w:gz") as archive:
             archive.add(stand_ins.program(self.folder / "sweep", "pass"), arcname="release/sweep")
+            archive.add(stand_ins.program(self.folder / "clocks", clocks), arcname="release/clocks")
             for number, body in enumerate(bodies):
                 file = f"release/deps/test{number}"
                 archive.add(stand_ins.program(self.folder / f"test{number}", TEST.format(body=body)), arcname=file)
@@ -77,10 +78,47 @@ class GpuCheck(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("not written: sweep.json, sweep.svg, sweep.md", done.stdout)
 
+    def clocks(self, clock_of_lane):
+        """Runs step `clocks` over a stand-in whose one warp of 3 threads reads these clocks."""
+        program = """
+import json, sys
+option = dict(zip(sys.argv[1:], sys.argv[2:]))
+records = [{"row": 0, "block_id": 0, "warp": 0, "clock": clock} for clock in %r]
+report = {"command": sys.argv[1:], "device": {"times": "measured"}, "rows": [{"status": "ok", "verified": True}], "records": records}
+json.dump(report, open(option["--json"], "w"))
+open(option["--svg"], "w").write("<svg/>")
+print("the listing")
+"""
+        return self.check([], "clocks", clocks=program % (clock_of_lane,))
+
+    def test_listings_come_back_in_one_file(self):
+        done = self.clocks([7, 7, 7])
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertIn("one clock value in 1 of 1 warps of 3 threads", done.stdout)
+        with tarfile.open(self.folder / "out" / "clocks.tar.gz") as archive:
+            names = archive.getnames()
+            listing = archive.extractfile("clocks.txt").read().decode()
+        self.assertEqual(names, [f"{name}.{ending}" for name in ("clocks-grid", "clocks", "thread-map")
+                                 for ending in ("json", "svg", "txt")])
+        self.assertIn("the listing", listing)
+
+    def test_a_warp_with_two_clock_values_fails(self):
+        done = self.clocks([7, 8, 7])
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("one clock value in 0 of 1 warps", done.stdout)
+
+    def test_of_the_programs_without_a_report_each_fails(self):
+        done = self.check([], "geometry")
+        self.assertEqual(done.returncode, 1)
+        summary = (self.folder / "out" / "summary.md").read_text()
+        for program in ("geometry", "order", "tile"):
+            self.assertIn(f"| geometry | {program} | **FAILED** |", summary)
+        self.assertTrue((self.folder / "out" / "geometry.tar.gz").is_file())
+
     def test_an_unknown_step_is_a_usage_error(self):
         done = self.check([], "tset")
         self.assertEqual(done.returncode, 2)
-        self.assertIn("there are device, tests, sweep, peers, sanitizer", done.stderr)
+        self.assertIn("there are device, tests, sweep, clocks, peers, geometry, sanitizer", done.stderr)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,8 @@ pub struct Fault {
     pub instruction: String,
     /// Its line in the PTX text, from 1.
     pub line: u32,
+    /// File and line of the kernel's source, where the PTX carries them (`.loc`).
+    pub origin: Option<String>,
     /// Block index, x y z.
     pub block: [u32; 3],
     /// Thread index in the block, x y z, of the first lane concerned.
@@ -56,6 +58,19 @@ pub enum FaultKind {
     },
     /// A read of a register that this thread has not written.
     UninitialisedRegister { register: String },
+    /// Two accesses to shared memory by different threads, one of them a write, that nothing orders.
+    /// This is the later one; they race in either order.
+    DataRace {
+        write: bool,
+        /// Atomic, volatile or relaxed.
+        strong: bool,
+        address: u64,
+        bytes: u64,
+        nearest: String,
+        other: Box<RacingAccess>,
+        /// Whether both threads are of one warp.
+        same_warp: bool,
+    },
     /// A barrier that only some of the threads reached, or reached divergently.
     DivergentBarrier { detail: String },
     /// No warp can go on. `detail` lists who waits for what.
@@ -66,6 +81,30 @@ pub enum FaultKind {
     Trap,
     /// Something else the PTX ISA leaves undefined, or a limit of this simulator.
     Other { detail: String },
+}
+
+/// The other side of a race.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RacingAccess {
+    /// Whether it wrote.
+    pub write: bool,
+    /// Whether it was atomic, volatile or relaxed.
+    pub strong: bool,
+    /// Thread index in the same block, x y z.
+    pub thread: [u32; 3],
+    /// Line of its instruction in the PTX text.
+    pub line: u32,
+    /// Its instruction's text.
+    pub instruction: String,
+}
+
+fn access_name(write: bool, strong: bool) -> &'static str {
+    match (write, strong) {
+        (false, false) => "read",
+        (true, false) => "write",
+        (false, true) => "strong read",
+        (true, true) => "strong write",
+    }
 }
 
 impl fmt::Display for FaultKind {
@@ -117,6 +156,34 @@ impl fmt::Display for FaultKind {
                 f,
                 "read of register {register}, which this thread has not written"
             ),
+            Self::DataRace {
+                write,
+                strong,
+                address,
+                bytes,
+                nearest,
+                other,
+                same_warp,
+            } => {
+                let [x, y, z] = other.thread;
+                let required = if *same_warp {
+                    "a warp barrier (bar.warp.sync, __syncwarp) or a block barrier (bar.sync, \
+                     __syncthreads) between the two is required"
+                } else {
+                    "a block barrier (bar.sync, __syncthreads) that both threads reach between \
+                     the two is required"
+                };
+                write!(
+                    f,
+                    "data race: the {} of {bytes} bytes of shared memory at {address:#x} and the {} \
+                     by thread ({x}, {y}, {z}) at PTX line {}: {}\n  are in no order: {required}; \
+                     {nearest}",
+                    access_name(*write, *strong),
+                    access_name(other.write, other.strong),
+                    other.line,
+                    other.instruction,
+                )
+            }
             Self::DivergentBarrier { detail } => {
                 write!(f, "barrier not reached by the whole block: {detail}")
             }
@@ -134,8 +201,32 @@ impl fmt::Display for Fault {
         let [tx, ty, tz] = self.thread;
         write!(
             f,
-            "kernel {}: {}\n  at PTX line {}: {}\n  thread ({tx}, {ty}, {tz}) of block ({bx}, {by}, {bz})",
+            "kernel {}: {}\n  at PTX line {}: {}\n",
             self.kernel, self.kind, self.line, self.instruction
-        )
+        )?;
+        if let Some(origin) = &self.origin {
+            writeln!(f, "  from {origin}")?;
+        }
+        write!(f, "  thread ({tx}, {ty}, {tz}) of block ({bx}, {by}, {bz})")
     }
+}
+
+/// File and line of the source that a line of PTX was compiled from: what the last `.loc` before it
+/// names (PTX ISA 11.4), without the folders above the `.file`'s own.
+pub(crate) fn origin(ptx: &str, line: u32) -> Option<String> {
+    let before: Vec<&str> = ptx.lines().take(line as usize).collect();
+    let location = before.iter().rev().find_map(|text| {
+        let mut words = text.trim().strip_prefix(".loc")?.split_whitespace();
+        Some((words.next()?, words.next()?))
+    });
+    let (file, line) = location?;
+    let path = ptx.lines().find_map(|text| {
+        let (number, path) = text
+            .trim()
+            .strip_prefix(".file")?
+            .trim()
+            .split_once(char::is_whitespace)?;
+        (number == file).then(|| path.trim().split('"').nth(1).unwrap_or_default())
+    })?;
+    Some(format!("{path}:{line}"))
 }

@@ -174,6 +174,10 @@ pub struct Access {
     /// Whether it is `.volatile`, `.relaxed`, `.acquire`, `.release`, or an atomic: such accesses
     /// are not data races.
     pub strong: bool,
+    /// Whether it acquires: `.acquire`, `.acq_rel`.
+    pub acquire: bool,
+    /// Whether it releases: `.release`, `.acq_rel`.
+    pub release: bool,
     /// Cache hint. The timing model has no L1, so nothing follows from it yet.
     pub cache: CacheHint,
 }

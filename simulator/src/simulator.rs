@@ -7,9 +7,10 @@ use crate::{
         launch::{LaunchContext, thread_indices},
         memory::Memory,
         passed::Sites,
+        races::RaceCheck,
         timed, untimed,
     },
-    fault::Fault,
+    fault::{self, Fault},
     occupancy,
     program::Program,
     ptx,
@@ -29,6 +30,8 @@ pub struct Simulator {
     memory: Memory,
     system: MemorySystem,
     modules: Vec<Vec<(Program, Sites)>>,
+    /// The modules' text, for the source lines of faults.
+    texts: Vec<String>,
     /// Blocks of earlier launches, for their memory.
     spare_blocks: Vec<Block>,
     launches: u64,
@@ -41,6 +44,8 @@ pub struct Simulator {
 pub struct Options {
     /// Report reads of registers and memory that nothing has written.
     pub checks: bool,
+    /// Report data races on shared memory.
+    pub races: bool,
     /// Model times; otherwise clocks count instructions.
     pub timing: bool,
 }
@@ -49,6 +54,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             checks: true,
+            races: true,
             timing: true,
         }
     }
@@ -115,6 +121,7 @@ impl Simulator {
             memory: Memory::new(chip.memory_bytes.min(MEMORY_LIMIT), options.checks),
             system: MemorySystem::new(&chip),
             modules: Vec::new(),
+            texts: Vec::new(),
             spare_blocks: Vec::new(),
             launches: 0,
             cycles: 0,
@@ -169,6 +176,7 @@ impl Simulator {
         };
         self.modules
             .push(module.programs.into_iter().map(with_sites).collect());
+        self.texts.push(text.to_owned());
         Ok(ModuleId(self.modules.len() as u32 - 1))
     }
 
@@ -232,15 +240,17 @@ impl Simulator {
                 self.chip.product
             )));
         }
+        let shared = shared_bytes(program, launch.dynamic_shared_bytes);
         let context = LaunchContext {
             program,
             sites,
             grid: launch.grid,
             block: launch.block,
             dynamic_shared_bytes: launch.dynamic_shared_bytes,
-            shared_bytes: shared_bytes(program, launch.dynamic_shared_bytes),
+            shared_bytes: shared,
             parameters: launch.parameters,
             checks: self.options.checks,
+            races: (self.options.races && shared > 0).then(|| RaceCheck::of(program)),
             grid_id: self.launches,
             sms: self.chip.sms,
             max_warps_per_sm: self.chip.limits.max_warps_per_sm,
@@ -273,7 +283,10 @@ impl Simulator {
         } else {
             untimed::run(&context, &self.chip, blocks_per_sm, memory)
         }
-        .map_err(LaunchError::Fault)?;
+        .map_err(|mut fault| {
+            fault.origin = fault::origin(&self.texts[module.0 as usize], fault.line);
+            LaunchError::Fault(fault)
+        })?;
         self.launches += 1;
         self.cycles += if self.options.timing {
             ran.cycles

@@ -170,6 +170,7 @@ fn partly_uninitialised_global_memory_is_found_by_byte() {
 fn checks_can_be_left_out() {
     let options = simulator::Options {
         checks: false,
+        races: false,
         timing: true,
     };
     let ptx = kernel("", "add.u32 %r1, %r2, 1; st.global.u32 [%out], %r1; ret;");
@@ -263,4 +264,21 @@ fn launches_that_break_a_limit_run_nothing() {
         }),
         &["room for 264", "use at most"],
     );
+}
+
+#[test]
+fn a_fault_names_the_source_line_that_the_ptx_carries() {
+    let body = ".loc 1 12 5\nadd.u32 %r1, %tid_, 1;\n.loc 2 34 9, function_name $x, inlined_at 1 12 5\n\
+                st.global.u32 [%out+4096], %r1;\n.loc 1 13 1\nret;";
+    let ptx = format!(
+        "{}.file 1 \"src/kernel.rs\"\n.file 2 \"src/gpu/store.rs\"\n",
+        kernel("", body)
+    );
+    let text = Run {
+        ptx: &ptx,
+        ..Run::default()
+    }
+    .fault();
+    contains(&text, &["\n  from src/gpu/store.rs:34\n"]);
+    assert!(!fault("", "trap;").contains("from "));
 }

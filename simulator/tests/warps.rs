@@ -77,6 +77,7 @@ fn a_grid_that_cannot_be_resident_is_reported_as_deadlock() {
     let ptx = kernel("", body);
     let options = simulator::Options {
         checks: false,
+        races: false,
         timing: false,
     };
     let run = Run {

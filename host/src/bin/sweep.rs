@@ -1,6 +1,6 @@
 //! Bandwidth against block size: `cargo run --release --bin sweep`.
 
-use std::{io, process::ExitCode, str::FromStr};
+use std::{process::ExitCode, str::FromStr};
 
 use anyhow::Result;
 use clap::{CommandFactory, Parser, error::ErrorKind};
@@ -8,7 +8,7 @@ use warplab::{
     device::Properties,
     experiments::bandwidth::{self, Bandwidth, GridRule, KERNELS, StreamKernel},
     options::CommonOptions,
-    output::{Outputs, write_or_closed},
+    output::Outputs,
     program::{self, Run},
     quantity,
 };
@@ -16,9 +16,9 @@ use warplab::{
 /// Memory bandwidth against block size, verified, for kernels in Rust
 ///
 /// Every configuration is compared with the CPU before it is timed. Exit status: 0 all verified,
-/// 1 something failed (its row says what), 2 a mistake in the command line.
+/// 1 something failed (its row says what), 2 a mistake in the command line, 130 stopped by Ctrl-C.
 #[derive(Parser)]
-#[command(version)]
+#[command(name = "sweep", version)]
 struct Arguments {
     /// Kernels, separated by commas, or all
     #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = DEFAULT_KERNELS)]
@@ -94,19 +94,12 @@ impl FromStr for Doubling {
 }
 
 fn main() -> ExitCode {
-    match run(&Arguments::parse()) {
-        Ok(status) => status,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::from(program::FAILURE)
-        }
-    }
+    program::exit_status(run(&Arguments::parse()))
 }
 
 fn run(arguments: &Arguments) -> Result<ExitCode> {
     if arguments.list {
-        write_or_closed(&mut io::stdout(), &list())?;
-        return Ok(ExitCode::from(program::SUCCESS));
+        return program::print(&list());
     }
     if arguments.common.list_devices {
         return program::list_devices();

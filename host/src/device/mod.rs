@@ -77,6 +77,9 @@ pub enum DeviceError {
     /// The driver or the simulator reported a failure during module load, copy or launch.
     #[error("{0}")]
     Failed(String),
+    /// The simulator found a data race; the text names both sides. A GPU does not notice one.
+    #[error("{0}")]
+    DataRace(String),
     /// No such device.
     #[error("{0}")]
     Unavailable(String),

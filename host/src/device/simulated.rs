@@ -6,7 +6,9 @@ use std::{
 };
 
 use kernels::handle::Target;
-use simulator::{LaunchError, MemoryError, Options, Simulator, chip::Chip, program::Program};
+use simulator::{
+    LaunchError, MemoryError, Options, Simulator, chip::Chip, fault::FaultKind, program::Program,
+};
 
 use super::{
     Device, DeviceError, KernelAttributes, KernelReference, LaunchLimits, ModuleId, PreparedLaunch,
@@ -114,10 +116,16 @@ impl SimulatedDevice {
             Err(LaunchError::Invalid { kernel, message }) => {
                 Err(DeviceError::InvalidLaunch { kernel, message })
             }
-            Err(LaunchError::Fault(fault)) => Err(DeviceError::Failed(format!(
-                "{fault}\n  launched with grid {} and block {}",
-                config.grid, config.block
-            ))),
+            Err(LaunchError::Fault(fault)) => {
+                let text = format!(
+                    "{fault}\n  launched with grid {} and block {}",
+                    config.grid, config.block
+                );
+                Err(match fault.kind {
+                    FaultKind::DataRace { .. } => DeviceError::DataRace(text),
+                    _ => DeviceError::Failed(text),
+                })
+            }
         }
     }
 }

@@ -4,7 +4,13 @@
 //! configuration's row, and the next one runs.
 
 pub mod bandwidth;
+pub mod block_order;
+pub mod clocks;
+pub mod geometry;
+mod residency;
 mod run;
+pub mod thread_map;
+pub mod tile;
 pub mod verify;
 
 #[cfg(test)]
@@ -16,7 +22,7 @@ pub use run::{Devices, run};
 
 use crate::{
     device::{Device, DeviceError},
-    report::{Row, Stage, Status},
+    report::{RecordData, Row, Stage, Status},
 };
 
 /// Something to find out, as a list of configurations.
@@ -43,6 +49,10 @@ pub trait Experiment: Sync {
 pub trait Worker {
     /// Runs a configuration to its row.
     fn run(&mut self, index: usize) -> Row;
+    /// Hands out what the last run recorded per thread, once.
+    fn records(&mut self) -> Vec<RecordData> {
+        Vec::new()
+    }
 }
 
 /// Why a configuration did not get to its end.

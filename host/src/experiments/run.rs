@@ -13,7 +13,7 @@ use std::{
 use super::{Experiment, Failure, Worker};
 use crate::{
     device::{self, Device},
-    report::{Row, Stage, Status},
+    report::{RecordData, Row, Stage, Status},
 };
 
 /// What the configurations run on.
@@ -31,32 +31,34 @@ pub enum Devices<'a> {
     },
 }
 
-/// Runs every configuration and gives each row to `on_row`, in order, as soon as it and all before
-/// it are there. Once `interrupted` is set no further configuration starts: the remaining rows are
+/// Runs every configuration and gives each row, with what was recorded for it, to `on_row`, in
+/// order, as soon as it and all before it are there. Once `interrupted` is set no further configuration starts: the remaining rows are
 /// skipped and say so.
 pub fn run(
     experiment: &dyn Experiment,
     devices: Devices,
     interrupted: &AtomicBool,
-    on_row: &mut dyn FnMut(Row),
+    on_row: &mut dyn FnMut(Row, Vec<RecordData>),
 ) {
     let step = |worker: &mut dyn Worker, index| {
         if interrupted.load(Ordering::Relaxed) {
-            Row {
+            let row = Row {
                 status: Status::Skipped {
                     reason: "interrupted".to_string(),
                 },
                 ..experiment.outline(index)
-            }
+            };
+            (row, Vec::new())
         } else {
-            worker.run(index)
+            (worker.run(index), worker.records())
         }
     };
     match devices {
         Devices::One(device) => {
             let mut worker = experiment.worker(device);
             for index in 0..experiment.len() {
-                on_row(step(&mut *worker, index));
+                let (row, records) = step(&mut *worker, index);
+                on_row(row, records);
             }
         }
         Devices::Many { count, open } => {
@@ -88,10 +90,10 @@ pub fn run(
                 drop(sender);
                 let mut waiting = BTreeMap::new();
                 let mut due = 0;
-                for (index, row) in rows {
-                    waiting.insert(index, row);
-                    while let Some(row) = waiting.remove(&due) {
-                        on_row(row);
+                for (index, outcome) in rows {
+                    waiting.insert(index, outcome);
+                    while let Some((row, records)) = waiting.remove(&due) {
+                        on_row(row, records);
                         due += 1;
                     }
                 }
@@ -171,7 +173,7 @@ mod tests {
             &Countdown(count),
             devices,
             &AtomicBool::new(false),
-            &mut |row| rows.push(row),
+            &mut |row, _| rows.push(row),
         );
         rows
     }
@@ -216,7 +218,7 @@ mod tests {
             &Countdown(5),
             Devices::One(fake::Fake::idle()),
             &interrupted,
-            &mut |row| {
+            &mut |row, _| {
                 rows.push(row);
                 interrupted.store(rows.len() >= 2, Ordering::Relaxed);
             },

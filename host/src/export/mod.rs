@@ -5,7 +5,9 @@
 
 use crate::report::Report;
 
+pub mod blocks;
 mod layout;
+pub mod threads;
 
 pub use layout::{
     finite::NotFinite,

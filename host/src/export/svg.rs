@@ -5,9 +5,11 @@
 //! that a browser shows as a tooltip.
 
 mod axes;
+mod blocks;
 mod element;
 mod legend;
 mod marks;
+mod threads;
 
 use element::{Element, text};
 
@@ -23,13 +25,13 @@ use super::{
 };
 use crate::{
     export::layout::columns::varies,
-    report::{Report, Status, Times},
+    report::{RecordData, Report, Status, Times},
 };
 
 pub(super) const FORMAT: Format = Format {
     name: "svg",
     extension: Some("svg"),
-    about: "a figure: bandwidth or time over block size",
+    about: "a figure: bandwidth or time over block size, threads and their warps, or blocks over time",
     render: |report, _| render(report),
 };
 
@@ -69,6 +71,11 @@ impl Frame {
 /// If a figure of the report is NaN or infinite.
 pub fn render(report: &Report) -> Result<String, ExportError> {
     finite::check(report)?;
+    match report.records.first().map(|record| &record.data) {
+        Some(RecordData::Thread(_)) => return Ok(threads::render(report)),
+        Some(RecordData::Block(_)) => return Ok(blocks::render(report)),
+        None => {}
+    }
     let curves = Curves::of(report, true);
     let (title, subtitle) = (title(report, &curves), subtitle(report));
     let legend = legend::Legend::layout(&curves, LEFT, WIDTH - 24.0);

@@ -79,10 +79,22 @@ fn produced_reports_are_valid() {
 #[test]
 fn records_are_flat_objects() {
     let mut report = value(&two_kernels());
-    report["records"] = json!([{ "row": 0, "thread": 31, "clock": 812, "lane": "last" }]);
+    report["records"] = json!([{ "row": 0, "thread": 31, "clock": 812, "place": "last" }]);
     assert_eq!(errors(&report), Vec::<String>::new());
     report["records"][0]["nested"] = json!({ "a": 1 });
     assert_ne!(errors(&report), Vec::<String>::new());
+    for (member, wrong) in [
+        ("lane", json!(32)),
+        ("clock", json!(1_u64 << 32)),
+        ("sm", json!("none")),
+        ("completion_clocks", json!(-1)),
+        ("thread_x", json!(0.5)),
+    ] {
+        report["records"] = json!([{ "row": 0 }]);
+        assert_eq!(errors(&report), Vec::<String>::new());
+        report["records"][0][member] = wrong;
+        assert_ne!(errors(&report), Vec::<String>::new(), "{member}");
+    }
 }
 
 /// Breaks a valid report in one way each: `rows[0]` is ok, `rows[3]` skipped, `rows[4]` failed.

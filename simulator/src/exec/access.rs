@@ -6,6 +6,7 @@ use super::{
     Stopped, lanes,
     launch::Place,
     lookup::{self, Spot, Store},
+    racing::Direction,
     stop,
     warp::Warp,
 };
@@ -168,11 +169,13 @@ impl Warp {
         } else {
             for lane in lanes(mask) {
                 let spot = lookup::find(self, place, access, lane, at[lane], false)
+                    .or_else(|kind| self.unwritten(kind, access, lane, at[lane], place))
                     .map_err(|kind| stop(lane as u32, kind))?;
                 for element in 0..count {
                     values[element][lane] = self.element(spot, element * size, size, place);
                 }
             }
+            self.check_races(access, mask, &at, Direction::Read, place)?;
         }
         for (destination, value) in instruction.destinations.iter().zip(values.iter_mut()) {
             if access.sign_extend_to != 0 {
@@ -225,7 +228,7 @@ impl Warp {
                     .map_err(|kind| stop(lane as u32, kind))?;
             }
         }
-        Ok(())
+        self.check_races(access, mask, &at, Direction::Write, place)
     }
 
     /// Records the access; the memory is that of the first lane.

@@ -6,6 +6,7 @@ use super::{
     Stopped, lanes,
     launch::Place,
     lookup::{self, Spot},
+    racing::Direction,
     stop,
     warp::Warp,
 };
@@ -41,6 +42,7 @@ impl Warp {
             self.set_element(spot, 0, size, new, place)
                 .map_err(|kind| stop(lane as u32, kind))?;
         }
+        self.check_races(access, mask, &at, Direction::ReadWrite, place)?;
         if let Some(&destination) = instruction.destinations.first() {
             self.assign(destination, mask, &old);
         }

@@ -109,6 +109,11 @@ impl Barrier {
         self.reducing.is_some()
     }
 
+    /// Whether it waits for all threads of the block, rather than for a number of them.
+    pub(crate) fn whole_block(&self) -> bool {
+        self.count.is_none()
+    }
+
     /// Whether everyone it waits for has arrived. Exited threads are not waited for.
     pub(crate) fn complete(&self, name: usize, warps: &[Warp]) -> bool {
         match (self.reducing, self.count) {

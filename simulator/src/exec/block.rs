@@ -10,6 +10,7 @@ use super::{
     lanes,
     launch::{LaunchContext, Place},
     memory::Memory,
+    races::{Races, Unwritten},
     registers::Registers,
     split::State,
     warp::{Outcome, Warp},
@@ -24,6 +25,7 @@ pub(crate) struct Block {
     pub(crate) index: [u32; 3],
     pub(crate) warps: Vec<Warp>,
     shared: Bytes,
+    races: Races,
     barriers: [Barrier; BARRIERS],
     /// Whether any barrier has been arrived at and not yet released.
     waiting: bool,
@@ -48,11 +50,17 @@ pub(crate) struct Surroundings<'a> {
 
 impl Surroundings<'_> {
     /// With the block's own memory, where an instruction of it runs.
-    fn place<'a>(&'a mut self, shared: &'a mut Bytes, block: [u32; 3]) -> Place<'a> {
+    fn place<'a>(
+        &'a mut self,
+        shared: &'a mut Bytes,
+        races: &'a mut Races,
+        block: [u32; 3],
+    ) -> Place<'a> {
         Place {
             launch: self.launch,
             memory: self.memory,
             shared,
+            races: self.launch.races.map(|_| races),
             log: self.log,
             block,
             sm: self.sm,
@@ -82,6 +90,7 @@ impl Block {
             index: [0; 3],
             warps: Vec::new(),
             shared: Bytes::new(0, tracked),
+            races: Races::default(),
             barriers: Default::default(),
             waiting: false,
             live_warps: 0,
@@ -97,6 +106,10 @@ impl Block {
         let warps = launch.warps() as usize;
         self.index = launch.block_index(linear);
         self.shared.reset(launch.shared_bytes as usize);
+        match launch.races {
+            Some(check) => self.races.reset(warps, launch.shared_bytes, check),
+            None => self.races.unwritten = None,
+        }
         self.warps.resize_with(warps, || Warp::new(launch.checks));
         for (index, warp) in self.warps.iter_mut().enumerate() {
             warp.start(index as u32, launch);
@@ -146,18 +159,39 @@ impl Block {
     ) -> Result<Step, Box<Fault>> {
         around.log.clear();
         self.released.clear();
-        let mut place = around.place(&mut self.shared, self.index);
+        let mut place = around.place(&mut self.shared, &mut self.races, self.index);
         match self.warps[index].step(&mut place) {
             Ok(Outcome::Continue) => Ok(Step::Continue),
             Ok(Outcome::Sleep(nanoseconds)) => {
                 self.sleep = nanoseconds;
                 Ok(Step::Sleep)
             }
-            Ok(outcome) => self
-                .wait(index, outcome, around)
-                .map_err(|stopped| self.fault(index, *stopped, around.launch)),
+            Ok(outcome) => {
+                let step = self
+                    .wait(index, outcome, around)
+                    .map_err(|stopped| self.fault(index, *stopped, around.launch))?;
+                self.unwritten_for_good(around.launch).map_or(Ok(step), Err)
+            }
             Err(stopped) => Err(self.fault(index, *stopped, around.launch)),
         }
+    }
+
+    /// A read of unwritten shared memory that no later write can be unordered with: its warp has
+    /// passed a barrier since, or the block is at its end.
+    fn unwritten_for_good(&self, launch: &LaunchContext) -> Option<Box<Fault>> {
+        let unwritten = self.races.unwritten.as_ref()?;
+        let settled = self.live_warps == 0 || self.released.contains(&unwritten.warp);
+        settled.then(|| self.unwritten_fault(unwritten, launch))
+    }
+
+    fn unwritten_fault(&self, unwritten: &Unwritten, launch: &LaunchContext) -> Box<Fault> {
+        let Unwritten {
+            warp,
+            lane,
+            pc,
+            kind,
+        } = unwritten.clone();
+        self.fault_at(warp, lane, pc, kind, launch)
     }
 
     /// Handles what concerns the whole block: arrivals, exits, and warps that cannot go on.
@@ -169,14 +203,17 @@ impl Block {
     ) -> Result<Step, Stopped> {
         let mut outcome = outcome;
         let launch = around.launch;
-        let place = around.place(&mut self.shared, self.index);
+        let mut place = around.place(&mut self.shared, &mut self.races, self.index);
         if outcome == Outcome::Arrive {
             let pc = self.warps[index].pc() as usize;
             let Action::Barrier(operation) = launch.program.instructions[pc].action else {
                 unreachable!("only barriers arrive");
             };
             let warp = &mut self.warps[index];
-            Barrier::arrive(&mut self.barriers, warp, operation, &place)?;
+            let name = Barrier::arrive(&mut self.barriers, warp, operation, &place)?;
+            if let Some(races) = &mut place.races {
+                races.arrive(name, index as u32);
+            }
             self.waiting = true;
             outcome = Outcome::Blocked;
             if operation.kind == BarrierKind::Arrive {
@@ -194,7 +231,15 @@ impl Block {
                 if self.barriers[name].complete(name, &self.warps) {
                     Barrier::check_passed(name, &self.warps, launch)?;
                     let barrier = &mut self.barriers[name];
+                    let (before, whole_block) = (self.released.len(), barrier.whole_block());
                     barrier.release(name, &mut self.warps, &place, &mut self.released);
+                    if let Some(races) = &mut place.races {
+                        // A counted barrier waits for others in place of those who have exited.
+                        let exited = |warp: &&Warp| warp.live == 0 && whole_block;
+                        let exited = self.warps.iter().filter(exited);
+                        let waited = &self.released[before..];
+                        races.release(name, waited, exited.map(|warp| warp.index));
+                    }
                     place.log.progress = true;
                 } else {
                     self.waiting |= self.barriers[name].in_use();
@@ -262,6 +307,12 @@ impl Block {
 
     /// Adds the place to a fault. A lane of `u32::MAX` means the block's first waiting lane.
     fn fault(&self, index: usize, stopped: super::LaneFault, launch: &LaunchContext) -> Box<Fault> {
+        if let Some(unwritten) = &self.races.unwritten
+            && !matches!(stopped.kind, FaultKind::DataRace { .. })
+        {
+            // What went wrong since may well follow from the value that nothing had written.
+            return self.unwritten_fault(unwritten, launch);
+        }
         let waiting = |warp: &&Warp| warp.live != 0;
         let (warp, lane) = if stopped.lane == u32::MAX {
             let warp = self
@@ -273,16 +324,28 @@ impl Block {
         } else {
             (&self.warps[index], stopped.lane)
         };
-        let pc = warp.pc_of(lane).unwrap_or(0) as usize;
+        let pc = warp.pc_of(lane).unwrap_or(0);
+        self.fault_at(warp.index, lane, pc, stopped.kind, launch)
+    }
+
+    fn fault_at(
+        &self,
+        warp: u32,
+        lane: u32,
+        pc: u32,
+        kind: FaultKind,
+        launch: &LaunchContext,
+    ) -> Box<Fault> {
         let program = launch.program;
-        let instruction = &program.instructions[pc];
+        let instruction = &program.instructions[pc as usize];
         Box::new(Fault {
-            kind: stopped.kind,
+            kind,
             kernel: program.name.clone(),
             instruction: program.texts[instruction.text as usize].clone(),
             line: instruction.line,
+            origin: None,
             block: self.index,
-            thread: launch.thread_index(warp.index, lane),
+            thread: launch.thread_index(warp, lane),
         })
     }
 

@@ -1,6 +1,12 @@
 //! One launch: what stays the same for all of it, and where in it an instruction runs.
 
-use super::{access::AccessLog, bytes::Bytes, memory::Memory, passed::Sites};
+use super::{
+    access::AccessLog,
+    bytes::Bytes,
+    memory::Memory,
+    passed::Sites,
+    races::{RaceCheck, Races},
+};
 use crate::program::{Lanes, Program, WARP_SIZE};
 
 /// What all threads of a launch share.
@@ -15,6 +21,8 @@ pub(crate) struct LaunchContext<'a> {
     pub(crate) shared_bytes: u32,
     pub(crate) parameters: &'a [u8],
     pub(crate) checks: bool,
+    /// How races on shared memory are looked for, if they are.
+    pub(crate) races: Option<RaceCheck>,
     pub(crate) grid_id: u64,
     pub(crate) sms: u32,
     pub(crate) max_warps_per_sm: u32,
@@ -77,6 +85,8 @@ pub(crate) struct Place<'a> {
     pub(crate) launch: &'a LaunchContext<'a>,
     pub(crate) memory: &'a mut Memory,
     pub(crate) shared: &'a mut Bytes,
+    /// The block's race check, if there is one.
+    pub(crate) races: Option<&'a mut Races>,
     pub(crate) log: &'a mut AccessLog,
     /// Index of the block.
     pub(crate) block: [u32; 3],

@@ -130,7 +130,7 @@ pub(crate) fn find(
 }
 
 /// Describes what lies at or next to an offset.
-fn nearest(warp: &Warp, place: &Place, store: Store, offset: u64, bytes: u64) -> String {
+pub(super) fn nearest(warp: &Warp, place: &Place, store: Store, offset: u64, bytes: u64) -> String {
     let program = place.launch.program;
     let (ranges, total): (&[Range], usize) = match store {
         Store::Global => return place.memory.nearest(offset, bytes),

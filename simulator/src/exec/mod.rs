@@ -12,6 +12,8 @@ mod lookup;
 pub(crate) mod memory;
 pub(crate) mod passed;
 mod progress;
+pub(crate) mod races;
+mod racing;
 mod registers;
 mod rendezvous;
 mod special;

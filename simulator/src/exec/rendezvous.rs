@@ -20,7 +20,7 @@ impl Warp {
         &mut self,
         instruction: &Instruction,
         mask: u32,
-        place: &Place,
+        place: &mut Place,
     ) -> Result<Outcome, Stopped> {
         let member_operand = *instruction
             .sources
@@ -59,6 +59,9 @@ impl Warp {
                 .filter(|&index| same(&self.splits[index]))
                 .collect();
             self.exchange(&complete, present, place)?;
+            if let (Action::WarpBarrier, Some(races)) = (instruction.action, &mut place.races) {
+                races.warp_barrier(self.index, present, self.live);
+            }
             for index in complete {
                 self.splits[index].state = State::Running;
                 self.splits[index].pc += 1;

@@ -119,7 +119,12 @@ impl Warp {
                 self.convert_from_generic(space, instruction, mask, place)?
             }
             Action::IsSpace(space) => self.is_space(space, instruction, mask, place)?,
-            Action::Fence | Action::Nothing => {}
+            Action::Fence => {
+                if let Some(races) = &mut place.races {
+                    races.fence(self.index);
+                }
+            }
+            Action::Nothing => {}
             Action::ActiveMask => {
                 self.assign(
                     instruction.destinations[0],

@@ -94,6 +94,8 @@ fn access(modifiers: &[&str], store: bool) -> Result<Access, String> {
         count: 1,
         sign_extend_to: if signed && bytes < 8 && !store { 8 } else { 0 },
         strong: false,
+        acquire: false,
+        release: false,
         cache: CacheHint::Default,
     };
     for &modifier in modifiers {
@@ -105,8 +107,8 @@ fn access(modifiers: &[&str], store: bool) -> Result<Access, String> {
             "weak" | "cta" | "cluster" | "gpu" | "sys" | "ca" | "wb" | "unified" => {}
             "nc" if !store => {}
             "volatile" | "relaxed" | "mmio" => access.strong = true,
-            "acquire" if !store => access.strong = true,
-            "release" if store => access.strong = true,
+            "acquire" if !store => (access.strong, access.acquire) = (true, true),
+            "release" if store => (access.strong, access.release) = (true, true),
             "cg" | "cv" | "wt" => access.cache = CacheHint::L2Only,
             "cs" | "lu" | "L1::no_allocate" | "L1::evict_first" => {
                 access.cache = CacheHint::Streaming;
@@ -201,12 +203,15 @@ fn atomic(modifiers: &[&str], returns: bool) -> Result<Decoded, String> {
         ("cas", Some(_)) if integer => AtomicOperation::CompareAndSwap,
         _ => return Err(format!("type `.{ty}` of `.{operation}`")),
     };
+    let has_order = |orders: &[&str]| modifiers.iter().any(|modifier| orders.contains(modifier));
     let access = Access {
         space: at,
         bytes,
         count: 1,
         sign_extend_to: 0,
         strong: true,
+        acquire: has_order(&["acquire", "acq_rel"]),
+        release: has_order(&["release", "acq_rel"]),
         cache: CacheHint::L2Only,
     };
     let roles: &[Role] = match (returns, decoded) {

@@ -54,6 +54,8 @@ const fn access(space: Space, bytes: u8, count: u8) -> Access {
         count,
         sign_extend_to: 0,
         strong: false,
+        acquire: false,
+        release: false,
         cache: CacheHint::Default,
     }
 }

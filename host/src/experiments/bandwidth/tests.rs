@@ -31,7 +31,7 @@ fn sweep(device: Rc<dyn Device>, experiment: &Bandwidth) -> Vec<Row> {
         experiment,
         Devices::One(device),
         &AtomicBool::new(false),
-        &mut |row| rows.push(row),
+        &mut |row, _| rows.push(row),
     );
     rows
 }
@@ -219,6 +219,18 @@ fn a_grid_beyond_the_limit_is_a_row() {
         reason.contains("grid x would be 34359738368, the limit is 2147483647"),
         "{reason}"
     );
+}
+
+#[test]
+fn a_given_grid_beyond_the_limit_is_what_to_change() {
+    let strided = [kernel("vector_add_strided_4").expect("in the list")];
+    let rows = sweep(
+        Fake::with(correct),
+        &Bandwidth::new(&strided, &[100], &[32], &[u32::MAX]),
+    );
+    let (stage, reason) = failure(&rows[0]);
+    assert_eq!(stage, Stage::Launch);
+    assert!(reason.ends_with("give a smaller --grid"), "{reason}");
 }
 
 #[test]

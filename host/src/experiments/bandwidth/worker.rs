@@ -124,6 +124,10 @@ impl<'a> BandwidthWorker<'a> {
             Some(f64::from(per_sm * warps(block)) / f64::from(warps(limits.max_threads_per_sm)));
         let resident = u64::from(per_sm) * u64::from(properties.sms);
         let blocks = grid.map_or_else(|| kernel.blocks(elements, block, resident), u64::from);
+        let remedy = match grid {
+            Some(_) => "give a smaller --grid",
+            None => "give a larger --block or a smaller --size",
+        };
         let grid = u32::try_from(blocks)
             .ok()
             .filter(|blocks| *blocks <= limits.max_grid[0])
@@ -131,7 +135,7 @@ impl<'a> BandwidthWorker<'a> {
                 Failure::new(
                     Stage::Launch,
                     format!(
-                        "kernel {}: grid x would be {blocks}, the limit is {}: give a larger --block or a smaller --size",
+                        "kernel {}: grid x would be {blocks}, the limit is {}: {remedy}",
                         kernel.name(),
                         limits.max_grid[0]
                     ),
@@ -170,9 +174,19 @@ impl<'a> BandwidthWorker<'a> {
                 required,
                 available,
                 hint: format!(
-                    "the largest size that fits is {} elements, {} are asked for",
+                    "the largest size that fits is {} elements, {} are asked for{}",
                     largest(kernel, available.saturating_sub(overwritten)),
-                    quantity::display(elements)
+                    quantity::display(elements),
+                    // Otherwise the chip's memory, which reports name, would seem to be there.
+                    if properties.modelled && available < properties.memory_bytes {
+                        format!(
+                            " (the simulator offers {} of this chip's {})",
+                            quantity::bytes(available),
+                            quantity::bytes(properties.memory_bytes)
+                        )
+                    } else {
+                        String::new()
+                    }
                 ),
             }));
         }

@@ -29,6 +29,8 @@ pub(in crate::export) fn check(report: &Report) -> Result<(), NotFinite> {
         device,
         seed: _,
         rows,
+        // Whole numbers only.
+        records: _,
     } = report;
     let DeviceDescription {
         name: _,

@@ -40,7 +40,22 @@ impl Style {
             text.to_owned()
         }
     }
+
+    /// `text` on the background of a number's colour, if colours are wanted; colours repeat after
+    /// eight.
+    pub fn cell(&self, number: u32, text: &str) -> String {
+        if self.color {
+            let background = CELLS[number as usize % CELLS.len()];
+            format!("\x1b[97;48;5;{background}m{text}\x1b[0m")
+        } else {
+            text.to_owned()
+        }
+    }
 }
+
+/// Backgrounds of numbered cells, as numbers of the 256-colour palette: near to Okabe and Ito's
+/// colours, all dark enough for white text.
+const CELLS: [u8; 8] = [25, 130, 29, 133, 94, 31, 16, 240];
 
 /// A role that a colour stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

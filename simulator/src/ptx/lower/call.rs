@@ -234,6 +234,8 @@ fn local(bytes: u8) -> Access {
         count: 1,
         sign_extend_to: 0,
         strong: false,
+        acquire: false,
+        release: false,
         cache: CacheHint::Default,
     }
 }

@@ -1,0 +1,122 @@
+//! The same work in one, two and three dimensions: `cargo run --release --bin geometry`.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{CommandFactory, Parser, error::ErrorKind};
+use warplab::{
+    experiments::geometry::{self, Geometry},
+    export::table,
+    launch::Dim3,
+    options::CommonOptions,
+    output::Outputs,
+    program::{self, Run},
+};
+
+/// Images and volumes as 1D, 2D and 3D launches: blocks, threads, masked threads and time
+///
+/// Every launch is compared with the CPU before it is timed. Exit status: 0 all verified, 1 something
+/// failed (its row says what), 2 a mistake in the command line.
+#[derive(Parser)]
+#[command(version)]
+struct Arguments {
+    /// Elements along each axis, several separated by commas [default: 1024x1024,1920x1080,1013x777 and
+    /// 512x512x64, on the simulator 128x128x32]
+    #[arg(
+        long,
+        value_name = "WxH[xD]",
+        allow_negative_numbers = true,
+        value_delimiter = ','
+    )]
+    size: Vec<Dim3>,
+    #[command(flatten)]
+    common: CommonOptions,
+}
+
+/// A square, a format whose height is no multiple of 16, and one odd on both axes.
+const IMAGES: [Dim3; 3] = [
+    Dim3::new(1024, 1024, 1),
+    Dim3::new(1920, 1080, 1),
+    Dim3::new(1013, 777, 1),
+];
+const GPU_VOLUME: Dim3 = Dim3::new(512, 512, 64);
+const SIMULATOR_VOLUME: Dim3 = Dim3::new(128, 128, 32);
+/// More elements than this do not fit the kernels' coordinates, nor any memory.
+const MOST_ELEMENTS: u64 = 1 << 40;
+
+fn main() -> ExitCode {
+    match run(&Arguments::parse()) {
+        Ok(status) => status,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(program::FAILURE)
+        }
+    }
+}
+
+fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let common = &arguments.common;
+    if common.list_devices {
+        return program::list_devices();
+    }
+    for size in &arguments.size {
+        if size.count() > MOST_ELEMENTS {
+            usage(&format!(
+                "--size {}x{}x{} is more than 2^40 elements: give a smaller one",
+                size.x, size.y, size.z
+            ));
+        }
+    }
+    if common.svg.is_some() {
+        usage("--svg: geometry has no figure to draw; give --json, --csv or --md instead");
+    }
+    let outputs = Outputs::open(common);
+    if let Err(error) = &outputs
+        && error.is_usage()
+    {
+        usage(&error.to_string());
+    }
+    let outputs = outputs?;
+    let session = program::open_device(common)?;
+    let properties = session.device().properties().clone();
+    let mut sizes = arguments.size.clone();
+    if sizes.is_empty() {
+        sizes.extend(IMAGES);
+        sizes.push(if properties.modelled {
+            SIMULATOR_VOLUME
+        } else {
+            GPU_VOLUME
+        });
+    }
+    let mut experiment = Geometry::new(&sizes);
+    experiment.seed = common.seed;
+    experiment.cache = common.cache.into();
+    experiment.minimum_samples = common.min_samples;
+    experiment.timeout = common.timeout;
+    let memory = experiment.required_memory();
+    Run {
+        program: "geometry",
+        options: common,
+        outputs,
+        properties: &properties,
+        experiment: &experiment,
+        conclusions: geometry::conclusions,
+    }
+    .run_with(session.devices(memory), &|report, style| {
+        let mut text = table::render(report, style);
+        if !common.quiet {
+            for sentence in geometry::conclusions(&report.rows) {
+                text += &format!("\n{sentence}");
+            }
+            text.push('\n');
+        }
+        text
+    })
+}
+
+/// Ends the process with a usage error.
+fn usage(message: &str) -> ! {
+    Arguments::command()
+        .error(ErrorKind::ValueValidation, message)
+        .exit()
+}

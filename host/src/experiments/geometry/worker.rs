@@ -1,0 +1,245 @@
+//! One launch from its memory to its row.
+
+use std::{rc::Rc, time::Instant};
+
+use super::{Geometry, Shape};
+use crate::{
+    device::{Buffer, Device, DeviceError, PreparedLaunch, prepare},
+    experiments::{
+        Experiment, Failure, Worker, residency,
+        verify::{self, GUARD, POISON},
+    },
+    host_memory,
+    launch::Dim3,
+    measure::{self, Outcome, Rule},
+    random::Stream,
+    report::{Cache, Row, Stage, Status},
+};
+
+/// Device memory in bytes for a size: input and output, the guard, and what allocations are rounded
+/// up by.
+pub(super) fn required(size: Dim3) -> u64 {
+    size.count()
+        .saturating_mul(8)
+        .saturating_add(4 * GUARD + (4 << 20))
+}
+
+pub(super) struct GeometryWorker<'a> {
+    experiment: &'a Geometry,
+    device: Rc<dyn Device>,
+    arrays: Option<Arrays>,
+}
+
+/// Arrays on the device, kept while the size stays the same.
+struct Arrays {
+    size: Dim3,
+    input: Buffer<f32>,
+    output: Buffer<f32>,
+}
+
+/// The reference: an element times alpha, negated where its column plus its row is odd. Negation is
+/// exact and the product is rounded once, so results agree to the bit.
+struct Reference {
+    input: Stream,
+    alpha: f32,
+    width: u64,
+}
+
+impl Reference {
+    fn new(seed: u64, size: Dim3) -> Self {
+        Self {
+            input: Stream::new(seed, 0),
+            alpha: Stream::new(seed, 1).f32(0),
+            width: size.x.into(),
+        }
+    }
+
+    fn expected(&self, i: u64) -> f32 {
+        let odd = (i % self.width + i / self.width) % 2 == 1;
+        let product = self.input.f32(i) * self.alpha;
+        if odd { -product } else { product }
+    }
+}
+
+impl<'a> GeometryWorker<'a> {
+    pub(super) fn new(experiment: &'a Geometry, device: Rc<dyn Device>) -> Self {
+        Self {
+            experiment,
+            device,
+            arrays: None,
+        }
+    }
+
+    fn attempt(&mut self, size: Dim3, shape: Shape, row: &mut Row) -> Result<Status, Failure> {
+        let reference = Reference::new(self.experiment.seed, size);
+        self.provide_arrays(size, &reference)?;
+        let arrays = self
+            .arrays
+            .as_mut()
+            .ok_or_else(|| Failure::new(Stage::Memory, "the arrays are not allocated"))?;
+        arrays
+            .output
+            .fill(POISON)
+            .map_err(Failure::at(Stage::Memory))?;
+        let launch = bind(size, shape, reference.alpha, arrays);
+        residency::fill(&*self.device, &launch.kernel, row)?;
+        let modelled = self.device.properties().modelled;
+        let outcome = if modelled && self.experiment.cache == Cache::Cold {
+            // A model is deterministic: the launch that is verified is also the one that counts.
+            let outcome = self.measure(&launch, Stage::Launch)?;
+            self.verify(size, &reference, row)?;
+            outcome
+        } else {
+            self.device
+                .launch_prepared(&launch)
+                .map_err(Failure::at(Stage::Launch))?;
+            self.verify(size, &reference, row)?;
+            self.measure(&launch, Stage::Time)?
+        };
+        let properties = self.device.properties();
+        Ok(match outcome {
+            Outcome::Timed(timing) => {
+                let bytes = row.bytes.unwrap_or(0);
+                row.gb_per_s = measure::bandwidth(bytes, timing.median_ns);
+                row.share_of_peak = row
+                    .gb_per_s
+                    .zip(properties.peak_gb_per_s)
+                    .map(|(gb_per_s, peak)| gb_per_s / peak);
+                row.notes = measure::warnings(properties, &timing, bytes, row.gb_per_s);
+                row.time = Some(timing);
+                Status::Ok
+            }
+            Outcome::Throttled { discarded } => Status::Skipped {
+                reason: format!(
+                    "throttled: in all {discarded} samples the SM clock was under {} % of its \
+                     default; let the GPU cool down or raise its power limit",
+                    measure::THROTTLED_CLOCK * 100.0
+                ),
+            },
+        })
+    }
+
+    fn provide_arrays(&mut self, size: Dim3, reference: &Reference) -> Result<(), Failure> {
+        if self
+            .arrays
+            .as_ref()
+            .is_some_and(|arrays| arrays.size == size)
+        {
+            return Ok(());
+        }
+        self.arrays = None;
+        let properties = self.device.properties();
+        let overwritten = match self.experiment.cache {
+            Cache::Cold if !properties.modelled => properties.l2_bytes,
+            _ => 0,
+        };
+        let required = required(size).saturating_add(overwritten);
+        let available = self
+            .device
+            .free_memory()
+            .map_err(Failure::at(Stage::Memory))?;
+        if required > available {
+            let error = DeviceError::out_of_memory(required, available);
+            return Err(Failure::at(Stage::Memory)(error));
+        }
+        if let Some(available) = host_memory::available().filter(|_| properties.modelled) {
+            host_memory::check(required, available)
+                .map_err(|reason| Failure::new(Stage::Memory, reason))?;
+        }
+        let at_memory = |error| Failure::at(Stage::Memory)(error);
+        let elements = size.count();
+        let input = Buffer::new(&self.device, elements as usize).map_err(at_memory)?;
+        let output = Buffer::new(&self.device, (elements + GUARD) as usize).map_err(at_memory)?;
+        verify::write_stream(&*self.device, input.address(), elements, reference.input)
+            .map_err(at_memory)?;
+        self.arrays = Some(Arrays {
+            size,
+            input,
+            output,
+        });
+        Ok(())
+    }
+
+    /// Compares the whole output with the reference, and the guard with the poison.
+    fn verify(&self, size: Dim3, reference: &Reference, row: &mut Row) -> Result<(), Failure> {
+        let at_verification = |error| Failure::at(Stage::Verification)(error);
+        let address = self
+            .arrays
+            .as_ref()
+            .map_or(0, |arrays| arrays.output.address());
+        let elements = size.count();
+        let mismatch =
+            verify::first_mismatch(&*self.device, address, elements, |i| reference.expected(i))
+                .map_err(at_verification)?;
+        if let Some(mismatch) = mismatch {
+            let reason = format!("kernel {}: {mismatch}", row.kernel);
+            return Err(Failure::new(Stage::Verification, reason));
+        }
+        let touched =
+            verify::overwritten_guard(&*self.device, address, elements).map_err(at_verification)?;
+        if let Some((index, value)) = touched {
+            let reason = format!(
+                "kernel {}: element {index} was overwritten with {value:e}, but only {elements} \
+                 elements may be written",
+                row.kernel
+            );
+            return Err(Failure::new(Stage::Verification, reason));
+        }
+        row.verified = true;
+        Ok(())
+    }
+
+    fn measure(&self, launch: &PreparedLaunch, stage: Stage) -> Result<Outcome, Failure> {
+        let properties = self.device.properties();
+        let rule = Rule {
+            cache: self.experiment.cache,
+            minimum_samples: self.experiment.minimum_samples,
+            timeout: self.experiment.timeout,
+            modelled: properties.modelled,
+            default_clock_khz: properties.clock_khz,
+        };
+        let mut sampler = self
+            .device
+            .sampler(launch, rule.sampling())
+            .map_err(Failure::at(stage))?;
+        let begin = Instant::now();
+        measure::measure(&mut *sampler, &rule, &mut || begin.elapsed()).map_err(Failure::at(stage))
+    }
+}
+
+/// The launch with its arguments.
+fn bind(size: Dim3, shape: Shape, alpha: f32, arrays: &mut Arrays) -> PreparedLaunch {
+    let (config, input, out) = (shape.config(size), &arrays.input, &mut arrays.output);
+    let Dim3 { x, y, z } = size;
+    // Beyond 2^32 rows the grid is refused, so that nothing is launched with a clipped number.
+    let rows = u32::try_from(u64::from(y) * u64::from(z)).unwrap_or(u32::MAX);
+    match shape.dimensions {
+        1 => prepare(
+            kernels::CHECKERBOARD_1D,
+            config,
+            (x, rows, alpha, input, out),
+        ),
+        2 => prepare(
+            kernels::CHECKERBOARD_2D,
+            config,
+            (x, rows, alpha, input, out),
+        ),
+        _ => prepare(
+            kernels::CHECKERBOARD_3D,
+            config,
+            (x, y, z, alpha, input, out),
+        ),
+    }
+}
+
+impl Worker for GeometryWorker<'_> {
+    fn run(&mut self, index: usize) -> Row {
+        let mut row = self.experiment.outline(index);
+        let (size, shape) = self.experiment.configurations[index];
+        row.status = match self.attempt(size, shape, &mut row) {
+            Ok(status) => status,
+            Err(failure) => failure.into(),
+        };
+        row
+    }
+}

@@ -1,0 +1,228 @@
+//! Which accesses of a block are ordered: vector clocks.
+//!
+//! A warp's clock counts the events that tell others what it did: arrivals at barriers, warp
+//! barriers, fences, releases. A warp knows another up to some clock: what that one did until then
+//! is ordered before what the warp does now.
+
+use std::collections::HashMap;
+
+use super::{
+    super::{barrier::BARRIERS, lanes},
+    history::Stamp,
+};
+use crate::program::WARP_SIZE;
+
+/// Bytes of shared memory that count as one place for what is published there: accesses of different
+/// sizes meet in it.
+const PLACE: u64 = 8;
+
+/// How far each warp is known.
+type Clocks = Vec<u32>;
+
+/// By lane, up to which clock it is ordered after each other lane of its warp.
+type LaneClocks = Box<[[u32; WARP_SIZE]; WARP_SIZE]>;
+
+#[derive(Debug, Default)]
+struct WarpOrder {
+    /// Starts at 1.
+    clock: u32,
+    /// Up to which clock all lanes of the warp are ordered.
+    floor: u32,
+    /// Orders between some lanes only, where there were any since `floor`.
+    lanes: Option<LaneClocks>,
+    /// How far it knows the other warps.
+    known: Clocks,
+    /// What it knew at its last fence or barrier: what a relaxed write publishes.
+    fenced: Clocks,
+    /// What it has read without acquiring: a fence acquires it.
+    seen: Clocks,
+}
+
+/// The order of a block's accesses.
+#[derive(Debug, Default)]
+pub(super) struct Order {
+    warps: Vec<WarpOrder>,
+    count: usize,
+    /// What those who have arrived at each barrier know.
+    barriers: [Clocks; BARRIERS],
+    /// What was published at each offset of shared memory.
+    shared: HashMap<u64, Clocks>,
+    /// What was published in global memory.
+    global: Clocks,
+}
+
+fn join(into: &mut [u32], from: &[u32]) {
+    for (into, from) in into.iter_mut().zip(from) {
+        *into = (*into).max(*from);
+    }
+}
+
+fn cleared(clocks: &mut Clocks, count: usize) {
+    clocks.clear();
+    clocks.resize(count, 0);
+}
+
+impl Order {
+    pub(super) fn reset(&mut self, warps: usize) {
+        self.count = warps;
+        self.warps.resize_with(warps, WarpOrder::default);
+        for warp in &mut self.warps {
+            warp.clock = 1;
+            warp.floor = 0;
+            warp.lanes = None;
+            for clocks in [&mut warp.known, &mut warp.fenced, &mut warp.seen] {
+                cleared(clocks, warps);
+            }
+        }
+        // Empty until somebody arrives or publishes.
+        self.barriers.iter_mut().for_each(Vec::clear);
+        self.shared.clear();
+        self.global.clear();
+    }
+
+    /// The clock that stamps a warp's accesses now.
+    #[inline]
+    pub(super) fn clock(&self, warp: u32) -> u32 {
+        self.warps[warp as usize].clock
+    }
+
+    /// The lanes of an earlier access that nothing orders before one that its warp makes now. A lane
+    /// is ordered after itself.
+    #[inline]
+    pub(super) fn unordered(&self, old: &Stamp, new: &Stamp) -> u32 {
+        let warp = &self.warps[new.warp as usize];
+        if old.warp != new.warp {
+            let ordered = old.clock <= warp.known[old.warp as usize];
+            return if ordered { 0 } else { old.mask };
+        }
+        if old.clock <= warp.floor {
+            return 0;
+        }
+        let others = if new.mask.is_power_of_two() {
+            old.mask & !new.mask
+        } else {
+            old.mask
+        };
+        let Some(known) = &warp.lanes else {
+            return others;
+        };
+        lanes(others)
+            .filter(|&other| {
+                lanes(new.mask).any(|lane| lane != other && known[lane][other] < old.clock)
+            })
+            .fold(0, |mask, lane| mask | 1 << lane)
+    }
+
+    /// Lanes met at `bar.warp.sync`. Lanes that have exited are not waited for.
+    pub(super) fn warp_barrier(&mut self, warp: u32, members: u32, live: u32) {
+        let warp = &mut self.warps[warp as usize];
+        let now = warp.clock;
+        warp.clock += 1;
+        if live & !members == 0 {
+            warp.floor = now;
+            warp.lanes = None;
+            return;
+        }
+        let known = warp
+            .lanes
+            .get_or_insert_with(|| Box::new([[0; WARP_SIZE]; WARP_SIZE]));
+        let mut all = [0; WARP_SIZE];
+        for lane in lanes(members) {
+            join(&mut all, &known[lane]);
+            all[lane] = now;
+        }
+        for lane in lanes(members) {
+            known[lane] = all;
+        }
+    }
+
+    /// What a warp knows, itself included, becomes what a relaxed write publishes.
+    pub(super) fn fence(&mut self, warp: u32) {
+        let index = warp as usize;
+        let warp = &mut self.warps[index];
+        join(&mut warp.known, &warp.seen);
+        warp.floor = warp.floor.max(warp.seen[index]);
+        warp.fenced.copy_from_slice(&warp.known);
+        warp.fenced[index] = warp.clock;
+        warp.clock += 1;
+    }
+
+    /// A warp reads what was published at a place; it knows it now, or after its next fence.
+    pub(super) fn acquire(&mut self, warp: u32, acquire: bool, at: Option<u64>) {
+        let place = match at {
+            Some(offset) => match self.shared.get(&(offset / PLACE)) {
+                Some(place) => place,
+                None => return,
+            },
+            None => &self.global,
+        };
+        if place.is_empty() {
+            return;
+        }
+        let index = warp as usize;
+        let warp = &mut self.warps[index];
+        join(&mut warp.seen, place);
+        if acquire {
+            join(&mut warp.known, place);
+            warp.floor = warp.floor.max(place[index]);
+        }
+    }
+
+    /// A warp publishes at a place what it knows, or knew at its last fence.
+    pub(super) fn publish(&mut self, warp: u32, release: bool, at: Option<u64>) {
+        let index = warp as usize;
+        let warp = &mut self.warps[index];
+        let place = match at {
+            Some(offset) => self.shared.entry(offset / PLACE).or_default(),
+            None => &mut self.global,
+        };
+        if place.is_empty() {
+            place.resize(self.count, 0);
+        }
+        join(place, &warp.fenced);
+        if release {
+            join(place, &warp.known);
+            place[index] = warp.clock;
+            warp.clock += 1;
+        }
+    }
+
+    pub(super) fn arrive(&mut self, name: usize, warp: u32) {
+        let index = warp as usize;
+        let barrier = &mut self.barriers[name];
+        if barrier.is_empty() {
+            barrier.resize(self.count, 0);
+        }
+        let warp = &mut self.warps[index];
+        join(barrier, &warp.known);
+        barrier[index] = warp.clock;
+        warp.clock += 1;
+    }
+
+    /// Those who waited know what those who arrived knew, and what the exited warps did: a thread
+    /// that returns has arrived for good.
+    pub(super) fn release(
+        &mut self,
+        name: usize,
+        waited: &[u32],
+        exited: impl Iterator<Item = u32>,
+    ) {
+        let mut barrier = std::mem::take(&mut self.barriers[name]);
+        for warp in exited {
+            let exited = &self.warps[warp as usize];
+            join(&mut barrier, &exited.known);
+            barrier[warp as usize] = exited.clock;
+        }
+        for &warp in waited {
+            let index = warp as usize;
+            let warp = &mut self.warps[index];
+            join(&mut warp.known, &barrier);
+            warp.floor = warp.clock - 1;
+            warp.lanes = None;
+            warp.fenced.copy_from_slice(&warp.known);
+            warp.fenced[index] = warp.floor;
+        }
+        barrier.clear();
+        self.barriers[name] = barrier;
+    }
+}
