@@ -211,7 +211,9 @@ impl Block {
             };
             let warp = &mut self.warps[index];
             let name = Barrier::arrive(&mut self.barriers, warp, operation, &place)?;
-            if let Some(races) = &mut place.races {
+            if let Some(races) = &mut place.races
+                && !self.barriers[name].whole_block()
+            {
                 races.arrive(name, index as u32);
             }
             self.waiting = true;
@@ -234,11 +236,10 @@ impl Block {
                     let (before, whole_block) = (self.released.len(), barrier.whole_block());
                     barrier.release(name, &mut self.warps, &place, &mut self.released);
                     if let Some(races) = &mut place.races {
-                        // A counted barrier waits for others in place of those who have exited.
-                        let exited = |warp: &&Warp| warp.live == 0 && whole_block;
-                        let exited = self.warps.iter().filter(exited);
-                        let waited = &self.released[before..];
-                        races.release(name, waited, exited.map(|warp| warp.index));
+                        match whole_block {
+                            true => races.all_met(),
+                            false => races.release(name, &self.released[before..]),
+                        }
                     }
                     place.log.progress = true;
                 } else {

@@ -22,6 +22,7 @@ mod order;
 use history::{History, Stamp};
 use order::Order;
 
+use super::lanes;
 use crate::{
     fault::FaultKind,
     program::{Action, Lanes, Program, Space},
@@ -86,19 +87,14 @@ impl Races {
 
     /// Checks an access against those before it, and remembers it.
     pub(crate) fn access(&mut self, access: SharedAccess) -> Result<(), Conflict> {
-        let clock = self.order.clock(access.warp);
+        let clock = self.order.tick(access.warp);
         for (mask, offset) in groups(access.mask, access.at) {
             let stamp = Stamp::new(&access, mask, clock);
-            for granule in self.history.granules(offset, access.bytes) {
-                if let Some(other) = self.history.conflict(granule, &stamp, &self.order) {
+            let last = self.history.granule(offset + u64::from(access.bytes) - 1);
+            for granule in self.history.granule(offset)..=last {
+                if let Some(other) = self.history.access(granule, &stamp, &self.order) {
                     return Err(self.explain(granule, &stamp, &other));
                 }
-            }
-        }
-        for (mask, offset) in groups(access.mask, access.at) {
-            let stamp = Stamp::new(&access, mask, clock);
-            for granule in self.history.granules(offset, access.bytes) {
-                self.history.record(granule, stamp, &self.order);
             }
         }
         Ok(())
@@ -106,7 +102,13 @@ impl Races {
 
     #[cold]
     fn explain(&self, granule: usize, new: &Stamp, other: &Stamp) -> Conflict {
-        let other_lane = self.order.unordered(other, new).trailing_zeros();
+        let unordered = self.order.unordered(other, new);
+        // Rather a lane of the instruction that is named.
+        let named = match unordered & other.last {
+            0 => unordered,
+            named => named,
+        };
+        let other_lane = named.trailing_zeros();
         let own = if other.warp == new.warp {
             1 << other_lane
         } else {
@@ -118,8 +120,8 @@ impl Races {
             warp: u32::from(other.warp),
             other_lane,
             pc: other.pc,
-            write: other.write,
-            strong: other.strong,
+            write: other.kind.writes(),
+            strong: other.kind.is_strong(),
         }
     }
 
@@ -152,23 +154,26 @@ impl Races {
         }
     }
 
-    /// A warp has arrived at a block barrier.
+    /// A warp has arrived at a barrier that waits for a number of threads.
     pub(crate) fn arrive(&mut self, name: usize, warp: u32) {
         self.order.arrive(name, warp);
     }
 
-    /// A block barrier lets `waited` go. `exited` have no live lane any more.
-    pub(crate) fn release(
-        &mut self,
-        name: usize,
-        waited: &[u32],
-        exited: impl Iterator<Item = u32>,
-    ) {
-        self.order.release(name, waited, exited);
+    /// Such a barrier lets `waited` go.
+    pub(crate) fn release(&mut self, name: usize, waited: &[u32]) {
+        self.order.release(name, waited);
+    }
+
+    /// All threads of the block have met at a barrier, or have exited: a thread that returns has
+    /// arrived for good.
+    pub(crate) fn all_met(&mut self) {
+        self.history.next_phase();
+        self.order.all_met();
     }
 }
 
 /// Runs of lanes with the same offset.
+#[inline]
 fn groups(mask: u32, at: &Lanes) -> impl Iterator<Item = (u32, u64)> {
     let mut rest = mask;
     std::iter::from_fn(move || {
@@ -176,12 +181,12 @@ fn groups(mask: u32, at: &Lanes) -> impl Iterator<Item = (u32, u64)> {
             return None;
         }
         let offset = at[rest.trailing_zeros() as usize];
-        let mut group = 0;
+        let before = rest;
+        rest &= rest - 1;
         while rest != 0 && at[rest.trailing_zeros() as usize] == offset {
-            group |= rest & rest.wrapping_neg();
             rest &= rest - 1;
         }
-        Some((group, offset))
+        Some((before ^ rest, offset))
     })
 }
 

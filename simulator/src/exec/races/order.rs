@@ -1,7 +1,7 @@
 //! Which accesses of a block are ordered: vector clocks.
 //!
-//! A warp's clock counts the events that tell others what it did: arrivals at barriers, warp
-//! barriers, fences, releases. A warp knows another up to some clock: what that one did until then
+//! A warp's clock counts its accesses and the events that tell others of them: arrivals at barriers,
+//! warp barriers, fences, releases. A warp knows another up to some clock: what that one did until then
 //! is ordered before what the warp does now.
 
 use std::collections::HashMap;
@@ -80,10 +80,19 @@ impl Order {
         self.global.clear();
     }
 
-    /// The clock that stamps a warp's accesses now.
+    /// A new clock of a warp, for an access of its own.
     #[inline]
-    pub(super) fn clock(&self, warp: u32) -> u32 {
-        self.warps[warp as usize].clock
+    pub(super) fn tick(&mut self, warp: u32) -> u32 {
+        let warp = &mut self.warps[warp as usize];
+        warp.clock += 1;
+        warp.clock
+    }
+
+    /// Whether nothing has ordered any lanes of a warp since a clock of it.
+    #[inline]
+    pub(super) fn are_lanes_apart(&self, warp: u16, clock: u32) -> bool {
+        let warp = &self.warps[usize::from(warp)];
+        clock > warp.floor && warp.lanes.is_none()
     }
 
     /// The lanes of an earlier access that nothing orders before one that its warp makes now. A lane
@@ -199,20 +208,9 @@ impl Order {
         warp.clock += 1;
     }
 
-    /// Those who waited know what those who arrived knew, and what the exited warps did: a thread
-    /// that returns has arrived for good.
-    pub(super) fn release(
-        &mut self,
-        name: usize,
-        waited: &[u32],
-        exited: impl Iterator<Item = u32>,
-    ) {
+    /// Those who waited know what those who arrived knew.
+    pub(super) fn release(&mut self, name: usize, waited: &[u32]) {
         let mut barrier = std::mem::take(&mut self.barriers[name]);
-        for warp in exited {
-            let exited = &self.warps[warp as usize];
-            join(&mut barrier, &exited.known);
-            barrier[warp as usize] = exited.clock;
-        }
         for &warp in waited {
             let index = warp as usize;
             let warp = &mut self.warps[index];
@@ -224,5 +222,11 @@ impl Order {
         }
         barrier.clear();
         self.barriers[name] = barrier;
+    }
+
+    /// All threads of the block have met. What they did before is forgotten (see
+    /// [`super::history`]), so that nobody need know of it.
+    pub(super) fn all_met(&mut self) {
+        self.warps.iter_mut().for_each(|warp| warp.lanes = None);
     }
 }
