@@ -18,8 +18,6 @@ use crate::trampolines::Symbol;
 pub struct Status(pub c_int);
 
 impl Status {
-    /// `CUDA_ERROR_OUT_OF_MEMORY`
-    pub const OUT_OF_MEMORY: Self = Self(2);
     /// `CUDA_ERROR_UNSUPPORTED_PTX_VERSION`
     pub const UNSUPPORTED_PTX_VERSION: Self = Self(222);
 
@@ -173,13 +171,6 @@ functions! {
     fn cuModuleUnload(module: *mut c_void);
     /// Sets an attribute of a kernel.
     fn cuFuncSetAttribute(function: *mut c_void, attribute: c_int, value: c_int);
-    /// Offset and size of a kernel's parameter in bytes (CUDA 12.4).
-    fn cuFuncGetParamInfo(
-        function: *mut c_void,
-        index: usize,
-        offset: *mut usize,
-        size: *mut usize,
-    );
     /// Launches with all blocks resident at once.
     fn cuLaunchCooperativeKernel(
         function: *mut c_void,
@@ -200,16 +191,6 @@ functions! {
         parameters: *mut *mut c_void,
         extra: *mut *mut c_void,
     );
-    /// Allocates device memory.
-    fn cuMemAlloc_v2(address: *mut u64, bytes: usize);
-    /// Frees device memory.
-    fn cuMemFree_v2(address: u64);
-    /// Copies to the device.
-    fn cuMemcpyHtoD_v2(address: u64, source: *const c_void, bytes: usize);
-    /// Copies from the device.
-    fn cuMemcpyDtoH_v2(target: *mut c_void, address: u64, bytes: usize);
-    /// Sets bytes, in stream order.
-    fn cuMemsetD8Async(address: u64, value: u8, count: usize, stream: *mut c_void);
     /// Records what is launched into the stream from now on as a graph.
     fn cuStreamBeginCapture_v2(stream: *mut c_void, mode: c_int);
     /// Ends the recording; the graph is null where the recording became invalid.

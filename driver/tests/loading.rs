@@ -208,7 +208,7 @@ fn child_loads_and_calls() {
             .contains("has no function cuLaunchKernelEx"),
         "{error}"
     );
-    first.require(Symbol::cuFuncGetParamInfo).unwrap();
+    first.require(Symbol::cuLaunchCooperativeKernel).unwrap();
     let null = std::ptr::null_mut();
     // SAFETY: the driver lacks it: a stub returns an error.
     let status = unsafe { api::cuLaunchKernelEx(std::ptr::null(), null, null.cast(), null.cast()) };

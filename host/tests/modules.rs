@@ -112,22 +112,22 @@ fn arguments_that_do_not_fit_the_module_are_refused() {
     });
 }
 
-/// A driver before CUDA 12.4 does not tell a kernel's parameters, so a GPU may not notice.
 #[test]
-fn the_simulator_compares_declared_parameters_with_the_module() {
-    let device = support::simulated("h200");
-    let module = device.load_module(SHARED).unwrap();
-    let mut wrong = launch(module, LaunchConfig::new(1, 1), [0; 3]);
-    wrong.kernel = KernelReference::Loaded {
-        module,
-        name: "through_shared".into(),
-        parameter_bytes: vec![8, 8, 4],
-    };
-    let error = device.launch_prepared(&wrong).unwrap_err().to_string();
-    assert!(
-        error.contains("[8, 4, 4] bytes in the loaded module, [8, 8, 4] as"),
-        "{error}"
-    );
+fn declared_parameters_are_compared_with_the_module() {
+    on_every_device(|device| {
+        let module = device.load_module(SHARED).unwrap();
+        let mut wrong = launch(module, LaunchConfig::new(1, 1), [0; 3]);
+        wrong.kernel = KernelReference::Loaded {
+            module,
+            name: "through_shared".into(),
+            parameter_bytes: vec![8, 8, 4],
+        };
+        let error = device.launch_prepared(&wrong).unwrap_err().to_string();
+        assert!(
+            error.contains("[8, 4, 4] bytes in the loaded module, [8, 8, 4] as"),
+            "{error}"
+        );
+    });
 }
 
 #[test]

@@ -25,7 +25,15 @@ shared_array! {
 fn place(n: u64) -> (u32, usize, u32) {
     let (t, i) = (thread::thread_idx_x(), thread::index_1d());
     let rest = n - (i - u64::from(t));
-    (t, i as usize, if rest < u64::from(TILE) { rest as u32 } else { TILE })
+    (
+        t,
+        i as usize,
+        if rest < u64::from(TILE) {
+            rest as u32
+        } else {
+            TILE
+        },
+    )
 }
 
 /// The thread's element plus its neighbour's; the last one's neighbour is the first.

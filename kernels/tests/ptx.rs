@@ -149,7 +149,10 @@ fn loads_and_stores_are_as_the_kernels_promise() {
     let entry = |name: &str| entries.iter().find(|entry| entry.name == name).expect(name);
 
     let x4 = entry("vector_add_x4");
-    assert_eq!((x4.count("ld.global.v4"), x4.count("st.global.v4")), (2, 1));
+    assert_eq!(
+        (x4.count("ld.global.v4"), x4.count("st.global.cs.v4")),
+        (2, 1)
+    );
 
     let plain = entry("vector_add");
     assert_eq!(

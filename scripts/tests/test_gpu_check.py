@@ -29,7 +29,7 @@ class GpuCheck(unittest.TestCase):
         pack.mkdir(exist_ok=True)
         manifest = {"schema": "warplab/gpu-pack/1", "workspace": str(self.folder / "built" / "here"),
                     "target": str(self.folder / "built" / "target"), "programs": ["clocks", "sweep"], "tests": []}
-        with tarfile.open(pack / "programs.tar.gz", "w:gz") as archive:
+        with tarfile.open(pack / "programs.tar.xz", "w:xz") as archive:
             archive.add(stand_ins.program(self.folder / "sweep", "pass"), arcname="release/sweep")
             archive.add(stand_ins.program(self.folder / "clocks", clocks), arcname="release/clocks")
             for number, body in enumerate(bodies):

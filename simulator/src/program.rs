@@ -178,7 +178,7 @@ pub struct Access {
     pub acquire: bool,
     /// Whether it releases: `.release`, `.acq_rel`.
     pub release: bool,
-    /// Cache hint, for the timing model.
+    /// Cache hint. The timing model has no L1, so nothing follows from it yet.
     pub cache: CacheHint,
 }
 

@@ -191,14 +191,6 @@ impl Simulator {
             .find(|(program, _)| program.name == kernel)
     }
 
-    /// Names of a module's entries.
-    pub fn kernels(&self, module: ModuleId) -> Vec<&str> {
-        self.modules[module.0 as usize]
-            .iter()
-            .map(|(program, _)| program.name.as_str())
-            .collect()
-    }
-
     /// Global memory.
     pub fn memory(&mut self) -> &mut Memory {
         &mut self.memory

@@ -17,8 +17,8 @@ pub(crate) const DIGEST_LABEL: &str = "// sources: sha256:";
 ///
 /// MIR's jump threading duplicates barriers into both sides of a branch (rust-lang/rust#137086).
 /// Loop strength reduction gives every access of an unrolled loop a pointer of its own to advance.
-/// Line directives let tools and the simulator name the Rust line of an instruction. With fat LTO
-/// the PTX is the compiler's assembly output, and no bitcode linker is needed.
+/// Line directives let tools name the Rust line of an instruction. With fat LTO the PTX is the
+/// compiler's assembly output, and no bitcode linker is needed.
 pub(crate) const FLAGS: &[&str] = &[
     "-Copt-level=3",
     "-Clto=fat",

@@ -239,7 +239,8 @@ pub trait Device {
     ) -> Result<u32>;
     /// Validates and launches, then waits; a fault is reported here.
     fn launch_prepared(&self, launch: &PreparedLaunch) -> Result<()>;
-    /// Prepares sampling of a launch. The launch has run once with success before.
+    /// Validates a launch and prepares to sample it. Every sample runs it; the first one may be the
+    /// first run of all, whose time holds what a GPU does once (loading code).
     fn sampler(&self, launch: &PreparedLaunch, sampling: Sampling)
     -> Result<Box<dyn Sampler + '_>>;
 }

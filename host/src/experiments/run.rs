@@ -220,10 +220,7 @@ mod tests {
             &interrupted,
             &mut |row, _| {
                 rows.push(row);
-                interrupted.store(rows.len() == 2, Ordering::Relaxed);
-                if rows.len() > 2 {
-                    interrupted.store(true, Ordering::Relaxed);
-                }
+                interrupted.store(rows.len() >= 2, Ordering::Relaxed);
             },
         );
         assert_eq!(rows.len(), 5);

@@ -38,7 +38,11 @@ pub fn render(report: &Report, style: &Style) -> String {
             (unit.nanoseconds(), unit.symbol(style.unicode))
         }
     };
-    let places = decimals(curves.points().filter_map(|point| Some(point.value? / unit)));
+    let places = decimals(
+        curves
+            .points()
+            .filter_map(|point| Some(point.value? / unit)),
+    );
     let scale = Scale::new(&curves, largest, unit, places, style);
 
     let mut text = style.paint(Paint::Heading, &title(report, &curves, symbol));
@@ -49,7 +53,10 @@ pub fn render(report: &Report, style: &Style) -> String {
             text += &style.paint(Paint::Aside, &format!("{mark} peak: {peak:.0} GB/s\n"));
         }
         (Some(peak), None) if curves.largest().is_some() => {
-            text += &style.paint(Paint::Aside, &format!("peak: {peak:.0} GB/s, off the scale\n"));
+            text += &style.paint(
+                Paint::Aside,
+                &format!("peak: {peak:.0} GB/s, off the scale\n"),
+            );
         }
         _ => {}
     }
@@ -106,7 +113,15 @@ impl Scale {
         let peak = curves.peak_on_scale();
         let full = largest.max(peak.unwrap_or(0.0));
         let peak_cell = peak.map(|p| ((p / full * cells as f64) as usize).min(cells - 1));
-        Self { full, cells, peak_cell, labels, values, unit, places }
+        Self {
+            full,
+            cells,
+            peak_cell,
+            labels,
+            values,
+            unit,
+            places,
+        }
     }
 }
 
@@ -116,17 +131,23 @@ fn marker(style: &Style) -> char {
 
 /// The bars of one curve under its label.
 fn group(report: &Report, curve: &Curve, scale: &Scale, style: &Style) -> String {
-    let best = curve.points.iter().filter_map(|p| p.value).reduce(match report.rows[curve.points[0].row].gb_per_s {
-        Some(_) => f64::max,
-        None => f64::min,
-    });
+    let best = curve.points.iter().filter_map(|p| p.value).reduce(
+        match report.rows[curve.points[0].row].gb_per_s {
+            Some(_) => f64::max,
+            None => f64::min,
+        },
+    );
     let mut text = format!("\n{}\n", style.paint(Paint::Heading, &curve.label));
     for point in &curve.points {
         let label = format!("  {:>width$} ", point.label, width = scale.labels);
         text += &label;
         match point.value {
             Some(value) => {
-                let paint = if Some(value) == best { Paint::Good } else { Paint::Bar };
+                let paint = if Some(value) == best {
+                    Paint::Good
+                } else {
+                    Paint::Bar
+                };
                 text += &bar(value, scale, style, paint);
                 let figure = format!("{:.*}", scale.places, value / scale.unit);
                 text += &format!(" {figure:>width$}\n", width = scale.values);
@@ -151,7 +172,11 @@ fn group(report: &Report, curve: &Curve, scale: &Scale, style: &Style) -> String
 
 /// The bar area of one value, padded to its full width, with the peak's mark over it.
 fn bar(value: f64, scale: &Scale, style: &Style, paint: Paint) -> String {
-    let share = if scale.full > 0.0 { (value / scale.full).clamp(0.0, 1.0) } else { 0.0 };
+    let share = if scale.full > 0.0 {
+        (value / scale.full).clamp(0.0, 1.0)
+    } else {
+        0.0
+    };
     let eighths = (share * scale.cells as f64 * 8.0).round() as usize;
     // What is more than nothing shows.
     let eighths = if value > 0.0 { eighths.max(1) } else { 0 };

@@ -41,13 +41,16 @@ pub fn render(report: &Report) -> Result<String, ExportError> {
             .write_record(columns.iter().map(|(_, cell)| cell(row)))
             .map_err(|error| encoder(error.to_string()))?;
     }
-    let bytes = writer.into_inner().map_err(|error| encoder(error.to_string()))?;
+    let bytes = writer
+        .into_inner()
+        .map_err(|error| encoder(error.to_string()))?;
     String::from_utf8(bytes).map_err(|error| encoder(error.to_string()))
 }
 
 fn columns(report: &Report) -> Vec<Column<'_>> {
     let mut columns: Vec<Column<'_>> = Vec::new();
-    let mut add = |name: &str, cell: Box<dyn Fn(&Row) -> String>| columns.push((name.to_owned(), cell));
+    let mut add =
+        |name: &str, cell: Box<dyn Fn(&Row) -> String>| columns.push((name.to_owned(), cell));
     let device = report.device.name.clone();
     add("device.name", Box::new(move |_| device.clone()));
     add("kernel", Box::new(|row| row.kernel.clone()));
@@ -75,21 +78,42 @@ fn columns(report: &Report) -> Vec<Column<'_>> {
     add("stage", Box::new(|row| status(row).1.to_owned()));
     add("reason", Box::new(|row| status(row).2.to_owned()));
     add("verified", Box::new(|row| row.verified.to_string()));
-    add("time.times", timing(|time| match time.times {
-        Times::Measured => "measured".to_owned(),
-        Times::Modelled => "modelled".to_owned(),
-    }));
-    add("time.cache", timing(|time| match time.cache {
-        Cache::Cold => "cold".to_owned(),
-        Cache::Hot => "hot".to_owned(),
-    }));
+    add(
+        "time.times",
+        timing(|time| match time.times {
+            Times::Measured => "measured".to_owned(),
+            Times::Modelled => "modelled".to_owned(),
+        }),
+    );
+    add(
+        "time.cache",
+        timing(|time| match time.cache {
+            Cache::Cold => "cold".to_owned(),
+            Cache::Hot => "hot".to_owned(),
+        }),
+    );
     add("time.samples", timing(|time| time.samples.to_string()));
     add("time.median_ns", timing(|time| time.median_ns.to_string()));
-    add("time.lower_quartile_ns", timing(|time| time.lower_quartile_ns.to_string()));
-    add("time.upper_quartile_ns", timing(|time| time.upper_quartile_ns.to_string()));
-    add("time.minimum_ns", timing(|time| time.minimum_ns.to_string()));
-    add("time.maximum_ns", timing(|time| time.maximum_ns.to_string()));
-    add("time.relative_noise", timing(|time| time.relative_noise.to_string()));
+    add(
+        "time.lower_quartile_ns",
+        timing(|time| time.lower_quartile_ns.to_string()),
+    );
+    add(
+        "time.upper_quartile_ns",
+        timing(|time| time.upper_quartile_ns.to_string()),
+    );
+    add(
+        "time.minimum_ns",
+        timing(|time| time.minimum_ns.to_string()),
+    );
+    add(
+        "time.maximum_ns",
+        timing(|time| time.maximum_ns.to_string()),
+    );
+    add(
+        "time.relative_noise",
+        timing(|time| time.relative_noise.to_string()),
+    );
     add("time.stopped_by", timing(|time| time.stopped_by.clone()));
     add("time.throttled", timing(|time| time.throttled.to_string()));
     add("bytes", Box::new(|row| optional(row.bytes)));
@@ -100,7 +124,9 @@ fn columns(report: &Report) -> Vec<Column<'_>> {
 }
 
 /// A column of the row's timing.
-fn timing(cell: impl Fn(&crate::report::Timing) -> String + 'static) -> Box<dyn Fn(&Row) -> String> {
+fn timing(
+    cell: impl Fn(&crate::report::Timing) -> String + 'static,
+) -> Box<dyn Fn(&Row) -> String> {
     Box::new(move |row| row.time.as_ref().map(&cell).unwrap_or_default())
 }
 

@@ -41,7 +41,10 @@ pub fn render(report: &Report) -> String {
     if let Some(driver) = &device.driver {
         facts.push(format!("driver for CUDA {}", escape(driver)));
     }
-    if let (Some(row), false) = (report.rows.first(), varies(&report.rows, |r| r.kernel.clone())) {
+    if let (Some(row), false) = (
+        report.rows.first(),
+        varies(&report.rows, |r| r.kernel.clone()),
+    ) {
         facts.push(format!("kernel {}", escape(&row.kernel)));
     }
     if let (Some(row), false) = (report.rows.first(), varies(&report.rows, |r| r.elements)) {
@@ -105,6 +108,9 @@ mod tests {
 
     #[test]
     fn markup_is_escaped() {
-        assert_eq!(escape("a|b <T> *x* vector_add\nc"), "a\\|b &lt;T&gt; \\*x\\* vector_add c");
+        assert_eq!(
+            escape("a|b <T> *x* vector_add\nc"),
+            "a\\|b &lt;T&gt; \\*x\\* vector_add c"
+        );
     }
 }

@@ -90,7 +90,11 @@ pub fn render(report: &Report) -> Result<String, ExportError> {
         y,
     };
     let remarks = remarks(report, &curves);
-    let below = if remarks.is_empty() { 0.0 } else { 8.0 + 18.0 * remarks.len() as f64 };
+    let below = if remarks.is_empty() {
+        0.0
+    } else {
+        8.0 + 18.0 * remarks.len() as f64
+    };
     let height = frame.bottom + 60.0 + below;
 
     let mut svg = Element::new("svg")
@@ -109,7 +113,14 @@ pub fn render(report: &Report) -> Result<String, ExportError> {
             .attribute("fill", "#ffffff"),
     );
     svg.push(text(LEFT, 34.0, 20.0, INK, "start", &title).attribute("font-weight", "bold"));
-    svg.push(text(LEFT, 57.0, 13.0, FAINT_INK, "start", &element::shorten(&subtitle, 120)));
+    svg.push(text(
+        LEFT,
+        57.0,
+        13.0,
+        FAINT_INK,
+        "start",
+        &element::shorten(&subtitle, 120),
+    ));
     svg.push(legend.draw(72.0));
     svg.push(axes::draw(&frame, &curves, &ticks));
     if let Some(peak) = curves.peak_on_scale() {
@@ -128,7 +139,11 @@ pub fn render(report: &Report) -> Result<String, ExportError> {
         let y = frame.bottom + 70.0 + 18.0 * index as f64;
         let short = element::shorten(remark, 125);
         let line = text(LEFT, y, 12.0, FAINT_INK, "start", &short);
-        svg.push(if short == *remark { line } else { line.child(Element::new("title").text(remark)) });
+        svg.push(if short == *remark {
+            line
+        } else {
+            line.child(Element::new("title").text(remark))
+        });
     }
     Ok(svg.document())
 }
@@ -164,7 +179,10 @@ fn title(report: &Report, curves: &Curves) -> String {
     };
     match &curves.curves[..] {
         [only] if report.rows.len() > 1 => {
-            format!("{what} against {against}: {}", element::shorten(&only.label, 40))
+            format!(
+                "{what} against {against}: {}",
+                element::shorten(&only.label, 40)
+            )
         }
         _ => format!("{what} against {against}"),
     }
@@ -178,18 +196,28 @@ fn subtitle(report: &Report) -> String {
         Times::Measured => "measured".to_owned(),
         Times::Modelled => "modelled by the simulator, not measured".to_owned(),
     });
-    if let (Some(row), false) = (report.rows.first(), varies(&report.rows, |row| row.elements)) {
+    if let (Some(row), false) = (
+        report.rows.first(),
+        varies(&report.rows, |row| row.elements),
+    ) {
         facts.push(format!("{} elements", count(row.elements)));
     }
     let cache = |row: &crate::report::Row| row.time.as_ref().map(|time| time.cache);
     let mut caches = report.rows.iter().filter_map(cache);
-    if let Some(first) = caches.next().filter(|first| caches.all(|cache| cache == *first)) {
+    if let Some(first) = caches
+        .next()
+        .filter(|first| caches.all(|cache| cache == *first))
+    {
         facts.push(match first {
             crate::report::Cache::Cold => "L2 cold".to_owned(),
             crate::report::Cache::Hot => "L2 hot".to_owned(),
         });
     }
-    facts.push(format!("warplab {} {}", printable(&report.program), printable(&report.version)));
+    facts.push(format!(
+        "warplab {} {}",
+        printable(&report.program),
+        printable(&report.version)
+    ));
     facts.join(" · ")
 }
 
@@ -200,7 +228,9 @@ fn remarks(report: &Report, curves: &Curves) -> Vec<String> {
         && curves.peak_on_scale().is_none()
         && let Some(peak) = curves.peak
     {
-        remarks.push(format!("The device's peak, {peak:.0} GB/s, is off the scale."));
+        remarks.push(format!(
+            "The device's peak, {peak:.0} GB/s, is off the scale."
+        ));
     }
     // Configurations of one kernel with the same reason share a line.
     let mut missing: Vec<(String, String, Vec<String>)> = Vec::new();
@@ -211,7 +241,10 @@ fn remarks(report: &Report, curves: &Curves) -> Vec<String> {
         let kernel = printable(&row.kernel);
         let what = format!("{}: {}", outcome(&row.status), printable(reason));
         let block = extents(row.block, true);
-        match missing.iter_mut().find(|(k, w, _)| *k == kernel && *w == what) {
+        match missing
+            .iter_mut()
+            .find(|(k, w, _)| *k == kernel && *w == what)
+        {
             Some((_, _, blocks)) if blocks.contains(&block) => {}
             Some((_, _, blocks)) => blocks.push(block),
             None => missing.push((kernel, what, vec![block])),

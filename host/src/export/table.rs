@@ -29,7 +29,9 @@ pub fn render(report: &Report, style: &Style) -> String {
     let mut left_out = Vec::new();
     if let Some(width) = style.width {
         while natural_width(&columns) > usize::from(width) {
-            let Some(index) = most_dispensable(&columns) else { break };
+            let Some(index) = most_dispensable(&columns) else {
+                break;
+            };
             left_out.push(columns.remove(index).title);
         }
     }
@@ -38,8 +40,15 @@ pub fn render(report: &Report, style: &Style) -> String {
     let mut aside = |mark: &str, line: &str| {
         let width = style.width.map_or(usize::MAX, usize::from);
         let indent = mark.chars().count();
-        for (index, line) in wrap(line, width.saturating_sub(indent).max(20)).iter().enumerate() {
-            let lead = if index == 0 { mark.to_owned() } else { " ".repeat(indent) };
+        for (index, line) in wrap(line, width.saturating_sub(indent).max(20))
+            .iter()
+            .enumerate()
+        {
+            let lead = if index == 0 {
+                mark.to_owned()
+            } else {
+                " ".repeat(indent)
+            };
             text.push_str(&style.paint(Paint::Aside, &format!("{lead}{line}")));
             text.push('\n');
         }
@@ -48,7 +57,10 @@ pub fn render(report: &Report, style: &Style) -> String {
         aside(&format!("[{}] ", index + 1), note);
     }
     if !left_out.is_empty() {
-        aside("", &format!("left out to fit the terminal: {}", left_out.join(", ")));
+        aside(
+            "",
+            &format!("left out to fit the terminal: {}", left_out.join(", ")),
+        );
     }
     text
 }
@@ -66,7 +78,11 @@ fn draw(report: &Report, columns: &[Column], style: &Style) -> String {
             .set_width(width),
         None => table.set_content_arrangement(ContentArrangement::Disabled),
     };
-    table.set_header(columns.iter().map(|c| style.paint(Paint::Heading, &c.title)));
+    table.set_header(
+        columns
+            .iter()
+            .map(|c| style.paint(Paint::Heading, &c.title)),
+    );
     for (index, row) in report.rows.iter().enumerate() {
         let paint = match (&row.status, row.verified) {
             (Status::Ok, true) => Paint::Good,
@@ -76,7 +92,11 @@ fn draw(report: &Report, columns: &[Column], style: &Style) -> String {
         let last = columns.len() - 1;
         table.add_row(columns.iter().enumerate().map(|(number, column)| {
             let cell = &column.cells[index];
-            if number == last { style.paint(paint, cell) } else { cell.clone() }
+            if number == last {
+                style.paint(paint, cell)
+            } else {
+                cell.clone()
+            }
         }));
     }
     for (number, column) in columns.iter().enumerate() {
@@ -93,7 +113,11 @@ fn natural_width(columns: &[Column]) -> usize {
         let cells = column.cells.iter().chain([&column.title]);
         cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
     };
-    columns.iter().map(|column| content(column) + 3).sum::<usize>() + 1
+    columns
+        .iter()
+        .map(|column| content(column) + 3)
+        .sum::<usize>()
+        + 1
 }
 
 /// The column to leave out next, if any may be.

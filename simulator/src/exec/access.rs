@@ -13,8 +13,8 @@ use super::{
 use crate::{
     fault::FaultKind,
     program::{
-        Access, CacheHint, Instruction, LOCAL_WINDOW, Lanes, Operand, SHARED_WINDOW, Space,
-        WARP_SIZE, WINDOW_BYTES,
+        Access, Instruction, LOCAL_WINDOW, Lanes, Operand, SHARED_WINDOW, Space, WARP_SIZE,
+        WINDOW_BYTES,
     },
 };
 
@@ -23,7 +23,6 @@ use crate::{
 pub(crate) struct AccessLog {
     /// The memory it went to, if it was an access.
     pub(crate) store: Option<Store>,
-    pub(crate) cache: CacheHint,
     /// Global memory: the 32-byte sectors touched, ascending.
     pub(crate) sectors: ArrayVec<u64, 64>,
     /// Shared memory: how many passes the 32 banks need, at least 1.
@@ -40,7 +39,6 @@ impl AccessLog {
     pub(crate) fn new(detailed: bool) -> Self {
         Self {
             store: None,
-            cache: CacheHint::Default,
             sectors: ArrayVec::new(),
             passes: 1,
             strong_read: false,
@@ -58,16 +56,8 @@ impl AccessLog {
     }
 
     /// Records an access of the lanes of `mask`, `bytes` each.
-    pub(crate) fn record(
-        &mut self,
-        store: Store,
-        access: Access,
-        mask: u32,
-        at: &Lanes,
-        bytes: u64,
-    ) {
+    pub(crate) fn record(&mut self, store: Store, mask: u32, at: &Lanes, bytes: u64) {
         self.store = Some(store);
-        self.cache = access.cache;
         if !self.detailed {
             return;
         }
@@ -251,7 +241,7 @@ impl Warp {
         place: &mut Place,
     ) -> Store {
         let (store, _) = lookup::resolve(access.space, at[mask.trailing_zeros() as usize]);
-        place.log.record(store, access, mask, at, bytes);
+        place.log.record(store, mask, at, bytes);
         store
     }
 

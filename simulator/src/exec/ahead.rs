@@ -6,7 +6,7 @@
 //! them, and the order of everything that threads can observe is still the order of time.
 
 use super::{access::AccessLog, block::Step, lookup::Store};
-use crate::program::{Action, CacheHint, Instruction, Operand, Program, Space, Special};
+use crate::program::{Action, Instruction, Operand, Program, Space, Special};
 
 /// Instructions a warp may be ahead of its time.
 const LIMIT: usize = 64;
@@ -18,7 +18,6 @@ pub(crate) struct Executed {
     pub(crate) pc: u32,
     pub(crate) step: Step,
     pub(crate) store: Option<Store>,
-    pub(crate) cache: CacheHint,
     pub(crate) passes: u16,
     /// Range of its sectors in [`Ahead::sectors`]: at most 64 for each of [`LIMIT`] instructions.
     sectors: (u16, u16),
@@ -56,7 +55,6 @@ impl Ahead {
             pc,
             step,
             store: log.store,
-            cache: log.cache,
             passes: log.passes as u16,
             sectors: (first, self.sectors.len() as u16),
         });

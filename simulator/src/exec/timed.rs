@@ -267,7 +267,7 @@ impl Sm {
                     Action::Atomic(..) => AccessKind::Atomic,
                     _ => AccessKind::Load,
                 };
-                let ready = system.access(cycle, kind, executed.cache, sectors);
+                let ready = system.access(cycle, kind, sectors);
                 *done = (*done).max(ready);
                 Some(ready)
             }

@@ -6,5 +6,5 @@ mod lower;
 mod parser;
 mod print;
 
-pub use lower::{LoadedText, load, lower};
+pub use lower::{LoadedText, load};
 pub use parser::parse;

@@ -4,7 +4,7 @@ use super::{
     l2::{L2, SECTORS_PER_LINE},
     server::Server,
 };
-use crate::{chip::Chip, program::CacheHint};
+use crate::chip::Chip;
 
 /// What a memory access does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,13 +104,7 @@ impl MemorySystem {
     /// One warp's access at cycle `now` to `sectors`: sorted, deduplicated sector numbers (address
     /// divided by 32). Returns the cycle at which the data are there (loads, atomics) or the store
     /// is accepted. Calls need not be in order of time: SMs may be a few thousand cycles apart.
-    pub fn access(
-        &mut self,
-        now: u64,
-        kind: AccessKind,
-        _cache: CacheHint,
-        sectors: &[u64],
-    ) -> u64 {
+    pub fn access(&mut self, now: u64, kind: AccessKind, sectors: &[u64]) -> u64 {
         let arrived = self
             .l2_server
             .serve(now, sectors.len() as u64 * SECTOR_BYTES, WHOLE);
@@ -189,10 +183,8 @@ mod tests {
     use super::*;
     use crate::chip::H200;
 
-    const HINT: CacheHint = CacheHint::Default;
-
     fn load(memory: &mut MemorySystem, now: u64, sectors: &[u64]) -> u64 {
-        memory.access(now, AccessKind::Load, HINT, sectors) - now
+        memory.access(now, AccessKind::Load, sectors) - now
     }
 
     #[test]
@@ -218,7 +210,7 @@ mod tests {
     #[test]
     fn written_sectors_are_in_the_l2() {
         let mut memory = MemorySystem::new(&H200);
-        let accepted = memory.access(0, AccessKind::Store, HINT, &[64, 65]);
+        let accepted = memory.access(0, AccessKind::Store, &[64, 65]);
         assert!(accepted < u64::from(H200.latency.l2), "{accepted}");
         assert!(load(&mut memory, 5000, &[64, 65]) < u64::from(H200.latency.memory));
     }
@@ -233,7 +225,7 @@ mod tests {
                 let first = line * 4;
                 let sectors = [first, first + 1, first + 2, first + 3];
                 let kind = kinds[line as usize % 2];
-                end = end.max(memory.access(0, kind, HINT, &sectors));
+                end = end.max(memory.access(0, kind, &sectors));
                 if line == lines / 2 {
                     // The L2 is full by now: what is written makes something else leave.
                     filled = end;
@@ -277,7 +269,7 @@ mod tests {
         let run = |step: u64| {
             let mut memory = MemorySystem::new(&H200);
             (0..1000)
-                .map(|warp| memory.access(0, AccessKind::Atomic, HINT, &[warp * step]))
+                .map(|warp| memory.access(0, AccessKind::Atomic, &[warp * step]))
                 .max()
                 .unwrap()
         };

@@ -11,7 +11,6 @@ use kernels::{read, vector_add};
 use replay::{Replay, replay};
 use simulator::{
     chip::{Chip, H200},
-    program::CacheHint,
     timing::{AccessKind, MemorySystem},
 };
 
@@ -153,7 +152,7 @@ fn a_chain_of_dependent_loads_takes_the_unloaded_latency() {
         memory.begin_launch();
         let mut now = 0;
         for hop in 0..1000 {
-            now = memory.access(now, AccessKind::Load, CacheHint::Default, &[hop * 4096]);
+            now = memory.access(now, AccessKind::Load, &[hop * 4096]);
         }
         let latency = now / 1000;
         let expected = u64::from(chip.latency.memory);

@@ -138,7 +138,7 @@ pub(crate) fn replay(
                     } else {
                         AccessKind::Load
                     };
-                    let done = memory.access(cycle, kind, access.cache, &sectors);
+                    let done = memory.access(cycle, kind, &sectors);
                     if store {
                         resident.end = resident.end.max(done);
                     }

@@ -2,13 +2,14 @@
 
 mod clock;
 mod failure;
+mod l2;
+mod launch;
 mod modules;
 mod properties;
 mod sampler;
 
 use std::{
     cell::{OnceCell, RefCell},
-    ffi::c_void,
     rc::Rc,
 };
 
@@ -17,11 +18,11 @@ use cust::{
     context::{Context, CurrentContext},
     device::Device as Gpu,
     error::CudaError,
-    function::{BlockSize, Function, GridSize},
+    function::BlockSize,
     memory::{self, CopyDestination, DeviceBuffer, DevicePointer, DeviceSlice},
     stream::{Stream, StreamFlags},
 };
-use driver::{Driver, api};
+use driver::Driver;
 use failure::{cust_failed, failed, launch_failed, status};
 use modules::{LoadedModule, Modules};
 
@@ -105,10 +106,6 @@ impl CudaDevice {
         CurrentContext::set_current(&self.context).map_err(cust_failed("the GPU's context"))
     }
 
-    fn stream(&self) -> &Stream {
-        &self.stream
-    }
-
     /// The probe of the SM clock.
     fn clock(&self) -> Result<&RefCell<ClockProbe>> {
         if let Some(probe) = self.clock.get() {
@@ -125,127 +122,6 @@ impl CudaDevice {
             self.properties.compute_capability,
         )?;
         self.modules.of(self.driver, kernel)
-    }
-
-    fn function<'m>(
-        &self,
-        module: &'m LoadedModule,
-        kernel: &KernelReference,
-    ) -> Result<Function<'m>> {
-        modules::function(module, kernel)
-    }
-
-    /// Queues a launch that was validated.
-    fn enqueue(&self, launch: &PreparedLaunch) -> Result<()> {
-        let module = self.module(&launch.kernel)?;
-        let function = self.function(&module, &launch.kernel)?;
-        self.enqueue_function(&function, launch)
-    }
-
-    fn enqueue_function(&self, function: &Function, launch: &PreparedLaunch) -> Result<()> {
-        let config = &launch.config;
-        // The driver copies each parameter's bytes from the low end of its value.
-        let mut values = launch.arguments.clone();
-        let mut arguments: Vec<*mut c_void> = values
-            .iter_mut()
-            .map(|value| (value as *mut u64).cast())
-            .collect();
-        let (grid, block) = (config.grid, config.block);
-        let result = if config.cooperative {
-            // SAFETY: the function is loaded, and each of its parameters has a value of at least
-            // its size: the numbers and sizes were validated. What the kernel does through its
-            // pointers is for its declaration and the caller to keep sound.
-            unsafe {
-                api::cuLaunchCooperativeKernel(
-                    function.to_raw().cast(),
-                    grid.x,
-                    grid.y,
-                    grid.z,
-                    block.x,
-                    block.y,
-                    block.z,
-                    config.dynamic_shared_bytes,
-                    self.stream.as_inner().cast(),
-                    arguments.as_mut_ptr(),
-                )
-            }
-        } else {
-            // SAFETY: as above.
-            unsafe {
-                self.stream.launch(
-                    function,
-                    GridSize::xyz(grid.x, grid.y, grid.z),
-                    BlockSize::xyz(block.x, block.y, block.z),
-                    config.dynamic_shared_bytes,
-                    &arguments,
-                )
-            }
-            .map_err(status)
-        };
-        result.map_err(launch_failed(launch))
-    }
-
-    /// Opts the kernel in to more shared memory per block, where the launch needs it.
-    fn opt_in(&self, launch: &PreparedLaunch, attributes: &KernelAttributes) -> Result<()> {
-        let limits = &self.properties.limits;
-        if !launch.config.needs_shared_optin(limits, attributes) {
-            return Ok(());
-        }
-        let module = self.module(&launch.kernel)?;
-        let function = self.function(&module, &launch.kernel)?;
-        self.allow_dynamic_shared(&function, attributes)
-            .map_err(launch_failed(launch))
-    }
-
-    /// Allows a kernel all the dynamic shared memory there is. Never less: a launch that is
-    /// prepared already may need more than the one that asks.
-    fn allow_dynamic_shared(
-        &self,
-        function: &Function,
-        attributes: &KernelAttributes,
-    ) -> std::result::Result<(), api::Status> {
-        let most = self.properties.limits.shared_per_block_optin;
-        let bytes = most.saturating_sub(attributes.static_shared_bytes);
-        // SAFETY: the function is loaded in the current context.
-        unsafe {
-            api::cuFuncSetAttribute(
-                function.to_raw().cast(),
-                api::FUNCTION_MAX_DYNAMIC_SHARED_BYTES,
-                i32::try_from(bytes).unwrap_or(i32::MAX),
-            )
-        }
-    }
-
-    /// The buffer whose overwriting empties the L2 of everything else.
-    fn l2_overwrite_buffer(&self) -> Result<&RefCell<DeviceBuffer<u8>>> {
-        if let Some(buffer) = self.overwrite.get() {
-            return Ok(buffer);
-        }
-        self.make_current()?;
-        let bytes = self.properties.l2_bytes.max(1);
-        let available = self.free_memory()?;
-        if bytes > available {
-            return Err(DeviceError::out_of_memory(bytes, available));
-        }
-        let buffer = DeviceBuffer::zeroed(bytes as usize)
-            .map_err(cust_failed("a buffer of the L2's size"))?;
-        Ok(self.overwrite.get_or_init(|| RefCell::new(buffer)))
-    }
-
-    /// Queues one overwrite of the L2.
-    fn overwrite_l2(&self) -> Result<()> {
-        let mut buffer = self.l2_overwrite_buffer()?.borrow_mut();
-        // SAFETY: bytes may have any value; the buffer lives as long as the device, whose stream
-        // this is.
-        unsafe { buffer.set_8_async(0x5a, &self.stream) }.map_err(cust_failed("overwriting the L2"))
-    }
-
-    /// How many overwrites of the L2 take at least this long, even if each ran at twice the
-    /// memory's peak bandwidth, as one that stays in the cache may.
-    fn overwrites_for(&self, nanoseconds: f64) -> u32 {
-        let bytes_per_ns = 2.0 * self.properties.peak_gb_per_s.unwrap_or(1000.0);
-        let one = self.properties.l2_bytes.max(1) as f64 / bytes_per_ns;
-        (nanoseconds / one).ceil().clamp(1.0, 1000.0) as u32
     }
 }
 
@@ -351,7 +227,7 @@ impl Device for CudaDevice {
     fn kernel_attributes(&self, kernel: &KernelReference) -> Result<KernelAttributes> {
         self.make_current()?;
         let module = self.module(kernel)?;
-        modules::attributes(kernel, &self.function(&module, kernel)?)
+        modules::attributes(kernel, &modules::function(&module, kernel)?)
     }
 
     fn blocks_per_sm(
@@ -367,7 +243,7 @@ impl Device for CudaDevice {
             return Ok(0);
         }
         let module = self.module(kernel)?;
-        let function = self.function(&module, kernel)?;
+        let function = modules::function(&module, kernel)?;
         let failed = |status| failed(&format!("occupancy of kernel {}", kernel.name()), status);
         if config.needs_shared_optin(limits, &attributes) {
             // The driver counts no more than the kernel is allowed.

@@ -9,6 +9,7 @@ use super::{
     CudaDevice,
     clock::ClockProbe,
     failure::{cust_failed, failed, launch_failed},
+    modules,
 };
 use crate::device::{PreparedLaunch, Result, Sample, Sampler, Sampling};
 
@@ -74,7 +75,7 @@ impl<'d> CudaSampler<'d> {
 impl Sampler for CudaSampler<'_> {
     fn sample(&mut self) -> Result<Sample> {
         self.device.make_current()?;
-        let stream = self.device.stream();
+        let stream = &self.device.stream;
         let record = |event: &Event| event.record(stream).map_err(cust_failed("an event"));
         // The first reading precedes the lead, so that even short samples span time enough.
         let mut clock = self.clock.borrow_mut();
@@ -138,8 +139,8 @@ impl<'d> Graph<'d> {
         device.make_current()?;
         // Outside the recording: looking up a kernel may load code, which a recording forbids.
         let module = device.module(&launch.kernel)?;
-        let function = device.function(&module, &launch.kernel)?;
-        let stream = device.stream().as_inner().cast::<c_void>();
+        let function = modules::function(&module, &launch.kernel)?;
+        let stream = device.stream.as_inner().cast::<c_void>();
         let in_graph = |status| failed("recording a graph of launches", status);
         // SAFETY: the stream is the device's and is not being recorded.
         unsafe { api::cuStreamBeginCapture_v2(stream, api::CAPTURE_THREAD_LOCAL) }
@@ -170,7 +171,7 @@ impl<'d> Graph<'d> {
 
     /// Queues all its launches.
     fn replay(&self, launch: &PreparedLaunch) -> Result<()> {
-        let stream = self.device.stream().as_inner().cast();
+        let stream = self.device.stream.as_inner().cast();
         // SAFETY: the executable graph and the stream belong to the device's context; the buffers
         // behind the launch's pointers are the caller's to keep, as in every launch.
         unsafe { api::cuGraphLaunch(self.executable, stream) }.map_err(launch_failed(launch))

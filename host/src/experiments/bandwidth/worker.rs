@@ -143,12 +143,7 @@ impl<'a> BandwidthWorker<'a> {
             })?;
         row.grid = Dim3::from(grid);
         row.bytes = Some(kernel.bytes(elements));
-        Ok(LaunchConfig {
-            grid: row.grid,
-            block: row.block,
-            dynamic_shared_bytes: 0,
-            cooperative: false,
-        })
+        Ok(LaunchConfig::new(row.grid, row.block))
     }
 
     /// Makes the arrays for a size, unless they are there. Checks the memory first: nothing is
@@ -195,25 +190,23 @@ impl<'a> BandwidthWorker<'a> {
                 ),
             }));
         }
-        if let Some(available) =
-            host_memory::available().filter(|_| self.device.properties().modelled)
-        {
+        if let Some(available) = host_memory::available().filter(|_| properties.modelled) {
             host_memory::check(required, available)
                 .map_err(|reason| Failure::new(Stage::Memory, reason))?;
         }
-        let at_memory = |error| Failure::at(Stage::Memory)(error);
+        let at_memory = Failure::at(Stage::Memory);
         let mut arrays = Arrays {
             elements,
             inputs: Vec::new(),
-            output: Buffer::new(&self.device, (elements + GUARD) as usize).map_err(at_memory)?,
+            output: Buffer::new(&self.device, (elements + GUARD) as usize).map_err(&at_memory)?,
         };
         for stream in [self.inputs.first, self.inputs.second]
             .into_iter()
             .take(inputs)
         {
-            let buffer = Buffer::new(&self.device, elements as usize).map_err(at_memory)?;
+            let buffer = Buffer::new(&self.device, elements as usize).map_err(&at_memory)?;
             verify::write_stream(&*self.device, buffer.address(), elements, stream)
-                .map_err(at_memory)?;
+                .map_err(&at_memory)?;
             arrays.inputs.push(buffer);
         }
         self.arrays = Some(arrays);

@@ -10,9 +10,17 @@ use crate::export::layout::curves::{Curves, Metric};
 /// Logarithms (base 2) of the plot's edges: the points' range and a margin, so that no marker
 /// touches the frame; one octave at least.
 pub(super) fn x_range(curves: &Curves) -> (f64, f64) {
-    let positions = || curves.points().map(|point| point.x).filter(|x| *x > 0.0).map(f64::log2);
+    let positions = || {
+        curves
+            .points()
+            .map(|point| point.x)
+            .filter(|x| *x > 0.0)
+            .map(f64::log2)
+    };
     let (low, high) = (positions().reduce(f64::min), positions().reduce(f64::max));
-    let (Some(low), Some(high)) = (low, high) else { return (0.0, 1.0) };
+    let (Some(low), Some(high)) = (low, high) else {
+        return (0.0, 1.0);
+    };
     let margin = ((high - low) * 0.05).max(if high > low { 0.1 } else { 0.5 });
     (low - margin, high + margin)
 }
@@ -35,7 +43,9 @@ pub(super) fn y_ticks(curves: &Curves) -> (Vec<f64>, f64) {
         .find(|step| *step >= rough)
         .unwrap_or(10.0 * power);
     let steps = (largest * 1.04 / step).ceil() as u32;
-    let ticks = (0..=steps).map(|index| f64::from(index) * step * unit).collect();
+    let ticks = (0..=steps)
+        .map(|index| f64::from(index) * step * unit)
+        .collect();
     (ticks, f64::from(steps) * step * unit)
 }
 
@@ -53,7 +63,11 @@ pub(super) fn draw(frame: &Frame, curves: &Curves, ticks: &[f64]) -> Element {
     let unit = y_unit(curves);
     for tick in ticks {
         let y = frame.y_of(*tick);
-        let (stroke, width) = if *tick == 0.0 { (INK, 1.2) } else { ("#e3e6ea", 1.0) };
+        let (stroke, width) = if *tick == 0.0 {
+            (INK, 1.2)
+        } else {
+            ("#e3e6ea", 1.0)
+        };
         group.push(line((frame.left, y), (frame.right, y), stroke, width));
         let label = significant(tick / unit);
         group.push(text(frame.left - 10.0, y + 4.5, 13.0, INK, "end", &label));
@@ -68,7 +82,11 @@ pub(super) fn draw(frame: &Frame, curves: &Curves, ticks: &[f64]) -> Element {
     for (index, (x, label)) in marks.iter().enumerate() {
         let x = frame.x_of(*x);
         let (top, bottom) = (frame.top, frame.bottom);
-        let stroke = if labelled.contains(&index) { "#e3e6ea" } else { "#f4f5f7" };
+        let stroke = if labelled.contains(&index) {
+            "#e3e6ea"
+        } else {
+            "#f4f5f7"
+        };
         group.push(line((x, top), (x, bottom), stroke, 1.0));
         group.push(line((x, bottom), (x, bottom + 5.0), INK, 1.2));
         if labelled.contains(&index) {
@@ -79,7 +97,14 @@ pub(super) fn draw(frame: &Frame, curves: &Curves, ticks: &[f64]) -> Element {
     group.push(line(from, to, INK, 1.2));
     let (x_title, y_title) = axis_titles(curves);
     let middle = (frame.left + frame.right) / 2.0;
-    group.push(text(middle, frame.bottom + 44.0, 14.0, INK, "middle", &x_title));
+    group.push(text(
+        middle,
+        frame.bottom + 44.0,
+        14.0,
+        INK,
+        "middle",
+        &x_title,
+    ));
     let (x, y) = (22.0, (frame.top + frame.bottom) / 2.0);
     group.push(
         text(x, y, 14.0, INK, "middle", &y_title)

@@ -29,11 +29,24 @@ pub(super) fn render(report: &Report) -> String {
     let mut blocks = blocks(report, row);
     let all = blocks.len();
     blocks.sort_by_key(|block| (block.start_ns, block.ticket));
-    let end = blocks.iter().map(|block| block.end_ns).max().unwrap_or(1).max(1) as f64;
+    let end = blocks
+        .iter()
+        .map(|block| block.end_ns)
+        .max()
+        .unwrap_or(1)
+        .max(1) as f64;
     let first_end = blocks.iter().map(|block| block.end_ns).min().unwrap_or(0);
-    let wave = blocks.iter().filter(|block| block.start_ns < first_end).count().max(1);
+    let wave = blocks
+        .iter()
+        .filter(|block| block.start_ns < first_end)
+        .count()
+        .max(1);
     let (lanes, per_sm) = lanes(&blocks);
-    let sms = blocks.iter().map(|block| block.sm as usize + 1).max().unwrap_or(1);
+    let sms = blocks
+        .iter()
+        .map(|block| block.sm as usize + 1)
+        .max()
+        .unwrap_or(1);
     let band = (HEIGHT / sms as f64).max(LANE * per_sm as f64);
     let (top, right) = (92.0, WIDTH - RIGHT);
     let bottom = top + band * sms as f64;
@@ -94,7 +107,14 @@ pub(super) fn render(report: &Report) -> String {
 }
 
 /// Time below, SMs at the left.
-fn axes(sms: usize, band: f64, top: f64, bottom: f64, end: f64, x_of: &dyn Fn(f64) -> f64) -> Element {
+fn axes(
+    sms: usize,
+    band: f64,
+    top: f64,
+    bottom: f64,
+    end: f64,
+    x_of: &dyn Fn(f64) -> f64,
+) -> Element {
     let mut group = Element::new("g");
     let unit = TimeUnit::of(end);
     for tick in 0..=5 {
@@ -118,7 +138,8 @@ fn axes(sms: usize, band: f64, top: f64, bottom: f64, end: f64, x_of: &dyn Fn(f6
 /// For each block, in order of their starts, a lane of its SM that is free then, and the most lanes
 /// of an SM.
 fn lanes(blocks: &[&BlockRecord]) -> (Vec<usize>, usize) {
-    let mut free_from: std::collections::BTreeMap<u32, Vec<u64>> = std::collections::BTreeMap::new();
+    let mut free_from: std::collections::BTreeMap<u32, Vec<u64>> =
+        std::collections::BTreeMap::new();
     let mut most = 1;
     let lanes = blocks
         .iter()

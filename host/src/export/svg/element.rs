@@ -44,18 +44,29 @@ impl Element {
     }
 
     fn source(&self) -> String {
-        let Self { name, attributes, content } = self;
+        let Self {
+            name,
+            attributes,
+            content,
+        } = self;
         if content.is_empty() {
             return format!("<{name}{attributes}/>");
         }
         // Groups get a line of their own; text must not gain white space.
-        let lead = if matches!(*name, "svg" | "g") { "\n" } else { "" };
+        let lead = if matches!(*name, "svg" | "g") {
+            "\n"
+        } else {
+            ""
+        };
         format!("<{name}{attributes}>{lead}{content}</{name}>")
     }
 
     /// The whole document.
     pub(super) fn document(&self) -> String {
-        format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{}\n", self.source())
+        format!(
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{}\n",
+            self.source()
+        )
     }
 }
 
@@ -63,7 +74,11 @@ impl Element {
 pub(super) fn coordinate(value: f64) -> String {
     let text = format!("{value:.2}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
-    if text == "-0" { "0".to_owned() } else { text.to_owned() }
+    if text == "-0" {
+        "0".to_owned()
+    } else {
+        text.to_owned()
+    }
 }
 
 /// A line of text, `anchor` being `start`, `middle` or `end`.

@@ -42,7 +42,10 @@ pub(super) fn marker(look: Appearance, x: f64, y: f64) -> Element {
         Element::new("polygon").attribute("points", &points.join(" "))
     };
     let shape = match look.shape {
-        0 => Element::new("circle").number("cx", x).number("cy", y).number("r", 4.5),
+        0 => Element::new("circle")
+            .number("cx", x)
+            .number("cy", y)
+            .number("r", 4.5),
         1 => polygon(&[(-4.2, -4.2), (4.2, -4.2), (4.2, 4.2), (-4.2, 4.2)]),
         2 => polygon(&[(0.0, -5.5), (5.2, 3.8), (-5.2, 3.8)]),
         3 => polygon(&[(0.0, -6.0), (6.0, 0.0), (0.0, 6.0), (-6.0, 0.0)]),
@@ -77,7 +80,9 @@ impl Legend {
         if curves.points().any(|point| point.value.is_none()) {
             labels.push((None, "failed or skipped".to_owned()));
         }
-        let widths = labels.iter().map(|(_, label)| text_width(label, 13.0) + SAMPLE + 26.0);
+        let widths = labels
+            .iter()
+            .map(|(_, label)| text_width(label, 13.0) + SAMPLE + 26.0);
         let width = widths.fold(1.0, f64::max);
         let per_line = (((right - left) / width) as usize).max(1);
         let height = labels.len().div_ceil(per_line) as f64 * LINE;

@@ -24,9 +24,23 @@ pub(super) fn peak(frame: &Frame, peak: f64) -> Element {
     let mut group = Element::new("g").attribute("class", "peak");
     let dashed = line((frame.left, y), (frame.right, y), GREY, 1.5);
     group.push(dashed.attribute("stroke-dasharray", "7 5"));
-    group.push(text(frame.right + 8.0, y - 1.0, 12.0, GREY, "start", "device peak"));
+    group.push(text(
+        frame.right + 8.0,
+        y - 1.0,
+        12.0,
+        GREY,
+        "start",
+        "device peak",
+    ));
     let value = format!("{peak:.0} GB/s");
-    group.push(text(frame.right + 8.0, y + 14.0, 12.0, GREY, "start", &value));
+    group.push(text(
+        frame.right + 8.0,
+        y + 14.0,
+        12.0,
+        GREY,
+        "start",
+        &value,
+    ));
     group
 }
 
@@ -67,7 +81,12 @@ fn draw(frame: &Frame, curves: &Curves, curve: &Curve, number: usize, report: &R
     for point in points.iter().filter(|point| point.value.is_none()) {
         let status = outcome(&report.rows[point.row].status);
         let tooltip = format!("{}, {}: {status}", curve.label, point.label);
-        group.push(cross(frame.x_of(point.x), frame.bottom, look.color, &tooltip));
+        group.push(cross(
+            frame.x_of(point.x),
+            frame.bottom,
+            look.color,
+            &tooltip,
+        ));
     }
     group
 }
@@ -120,7 +139,12 @@ fn tooltip(curves: &Curves, curve: &Curve, point: &Point, value: f64) -> String 
         }
     };
     let places = decimals([value / unit]);
-    let mut text = format!("{}, {}: {:.places$} {symbol}", curve.label, point.label, value / unit);
+    let mut text = format!(
+        "{}, {}: {:.places$} {symbol}",
+        curve.label,
+        point.label,
+        value / unit
+    );
     if let Some((lower, upper)) = point.quartiles {
         let (lower, upper) = (lower / unit, upper / unit);
         text += &format!(" (quartiles {lower:.places$} to {upper:.places$})");

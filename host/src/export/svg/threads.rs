@@ -8,11 +8,7 @@ use super::{
 };
 use crate::{
     export::{
-        layout::{
-            figures::extents,
-            footnotes::outcome,
-            style::printable,
-        },
+        layout::{figures::extents, footnotes::outcome, style::printable},
         threads::{shape, threads},
     },
     hierarchy::WARP_SIZE,
@@ -50,7 +46,9 @@ pub(super) fn render(report: &Report) -> String {
         let several = threads.last().is_some_and(|last| slice(last) != (0, 0));
         for slice in threads.chunk_by(|a, b| slice(a) == slice(b)) {
             if slice.len() > room {
-                canvas.line("Further blocks are left out of this figure; the JSON report has them all.");
+                canvas.line(
+                    "Further blocks are left out of this figure; the JSON report has them all.",
+                );
                 room = 0;
                 break;
             }
@@ -118,7 +116,8 @@ impl Canvas {
 
     fn line(&mut self, content: &str) {
         self.y += 12.0;
-        self.marks.push(text(LEFT, self.y, 12.0, FAINT_INK, "start", content));
+        self.marks
+            .push(text(LEFT, self.y, 12.0, FAINT_INK, "start", content));
         self.width = self.width.max(LEFT + text_width(content, 12.0));
         self.y += 8.0;
     }
@@ -141,7 +140,10 @@ impl Canvas {
             self.name(first);
         }
         let labels: Vec<String> = threads.iter().map(|thread| label(thread)).collect();
-        let widest = labels.iter().map(|label| text_width(label, 9.0)).fold(0.0, f64::max);
+        let widest = labels
+            .iter()
+            .map(|label| text_width(label, 9.0))
+            .fold(0.0, f64::max);
         let cell = CELL.max(widest + 4.0);
         let mut group = Element::new("g").attribute("class", "slice");
         let mut bottom = self.y;
@@ -212,7 +214,12 @@ fn label(thread: &ThreadRecord) -> String {
 fn tooltip(thread: &ThreadRecord) -> String {
     let mut text = format!(
         "thread ({}, {}, {}): number {} in its block, warp {}, lane {}",
-        thread.thread_x, thread.thread_y, thread.thread_z, thread.thread_id, thread.warp, thread.lane
+        thread.thread_x,
+        thread.thread_y,
+        thread.thread_z,
+        thread.thread_id,
+        thread.warp,
+        thread.lane
     );
     if let (Some(clock), Some(completion)) = (thread.clock, thread.completion_clocks) {
         text += &format!(", clock {clock}, completion {completion}");

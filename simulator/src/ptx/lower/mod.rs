@@ -16,7 +16,7 @@ mod variables;
 
 use std::collections::HashSet;
 
-use super::ast::{Function, Module};
+use super::ast::Function;
 use crate::LoadError;
 use crate::program::{DeviceVariable, Program};
 use builder::Builder;
@@ -29,23 +29,14 @@ pub struct LoadedText {
     pub programs: Vec<Program>,
     /// Variables in global and constant memory; relocations index them.
     pub variables: Vec<DeviceVariable>,
-    /// `.target`, for example `sm_70`.
-    pub target: String,
-    /// `.version`, major and minor.
-    pub version: (u32, u32),
 }
 
 /// Parses and lowers a module. The error lists every problem found in the text, or, where the
 /// text is well-formed, every one found in code that an entry reaches.
 pub fn load(text: &str) -> Result<LoadedText, LoadError> {
     let module = super::parse(text).map_err(|problems| LoadError { problems })?;
-    lower(&module)
-}
-
-/// Lowers a parsed module; see [`load`].
-pub fn lower(module: &Module) -> Result<LoadedText, LoadError> {
     let mut problems = Problems::default();
-    let symbols = Symbols::new(module, &mut problems);
+    let symbols = Symbols::new(&module, &mut problems);
     let mut programs = Vec::new();
     for entry in module.functions.iter().filter(|function| function.entry) {
         programs.push(program(entry, &symbols, &mut problems));
@@ -62,8 +53,6 @@ pub fn lower(module: &Module) -> Result<LoadedText, LoadError> {
     Ok(LoadedText {
         programs,
         variables: symbols.variables,
-        target: module.target.clone(),
-        version: module.version,
     })
 }
 
