@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     fault::{FaultKind, RacingAccess},
-    program::{Access, Lanes, Space, WARP_SIZE},
+    program::{Access, Lanes, Space, WARP_SIZE, WINDOW_BYTES},
 };
 
 /// What an instruction does to the memory it names.
@@ -40,12 +40,20 @@ impl Warp {
         if !access.strong && !matches!(access.space, Space::Shared | Space::Generic) {
             return Ok(());
         }
-        let (mut shared, mut offsets) = (0, [0; WARP_SIZE]);
-        for lane in lanes(mask) {
-            let (store, offset) = lookup::resolve(access.space, at[lane]);
-            if store == Store::Shared {
-                shared |= 1 << lane;
-                offsets[lane] = offset;
+        let (mut shared, mut offsets) = (mask, [0; WARP_SIZE]);
+        if access.space == Space::Shared {
+            offsets = at.map(|address| address & (WINDOW_BYTES - 1));
+        } else {
+            shared = 0;
+            for lane in lanes(mask) {
+                let (store, offset) = lookup::resolve(access.space, at[lane]);
+                if store == Store::Shared {
+                    shared |= 1 << lane;
+                    offsets[lane] = offset;
+                }
+            }
+            if shared == 0 && !access.strong {
+                return Ok(());
             }
         }
         let publishes = access.strong && place.launch.races.is_some_and(|check| check.publishes);

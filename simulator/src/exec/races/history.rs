@@ -5,7 +5,6 @@
 //! phase is as good as forgotten, without being cleared.
 
 use super::{SharedAccess, order::Order};
-use crate::program::WARP_SIZE;
 
 /// What an access does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,79 +40,74 @@ impl Kind {
     }
 }
 
-/// Lanes of a warp that accessed a granule.
+/// Lanes of a warp that accessed a granule. Small, because every word of shared memory has one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stamp {
-    /// The warp's clock at the last of the accesses; 0 where there is none.
+    /// The warp's clock at the last of the accesses.
     pub(super) clock: u32,
     pub(super) mask: u32,
-    /// Lanes of the last access.
-    pub(super) last: u32,
-    /// Instruction of the last access.
-    pub(super) pc: u32,
-    pub(super) warp: u16,
-    pub(super) kind: Kind,
+    /// From the low end: kind (2 bits), warp (5), first lane (5) and instruction (20) of the last
+    /// access. Instructions beyond 2^20 are named wrongly, but checked.
+    tag: u32,
 }
 
-impl Stamp {
-    const NONE: Self = Self {
-        clock: 0,
-        mask: 0,
-        last: 0,
-        pc: 0,
-        warp: 0,
-        kind: Kind::Read,
-    };
+const KINDS: [Kind; 4] = [Kind::Read, Kind::StrongRead, Kind::StrongWrite, Kind::Write];
 
+impl Stamp {
     /// The part of an access that some of its lanes make.
     #[inline]
     pub(super) fn new(access: &SharedAccess, mask: u32, clock: u32) -> Self {
+        let kind = Kind::of(access.write, access.strong) as u32;
+        let lane = mask.trailing_zeros();
         Self {
             clock,
             mask,
-            last: mask,
-            pc: access.pc,
-            warp: access.warp as u16,
-            kind: Kind::of(access.write, access.strong),
+            tag: access.pc << 12 | lane << 7 | access.warp << 2 | kind,
         }
     }
 
-    /// Whether it stands for the same execution of an instruction: an access of its own has a clock
-    /// of its own.
+    pub(super) fn kind(&self) -> Kind {
+        KINDS[(self.tag & 3) as usize]
+    }
+
+    pub(super) fn warp(&self) -> u32 {
+        self.tag >> 2 & 31
+    }
+
+    /// A lane of the last access.
+    pub(super) fn lane(&self) -> u32 {
+        self.tag >> 7 & 31
+    }
+
+    pub(super) fn pc(&self) -> u32 {
+        self.tag >> 12
+    }
+
+    /// Whether it stands for the same execution of an instruction: every access has a clock of its
+    /// own.
     fn is_same(&self, other: &Self) -> bool {
-        self.clock == other.clock && self.warp == other.warp
+        self.clock == other.clock && self.warp() == other.warp()
     }
 }
 
-/// A granule. A plain write is ordered after all before it, so that one is enough; of the other
-/// accesses, one stands here, and several in a table.
+/// A granule: one access, or, with a clock of [`SEVERAL`], the list that the mask numbers.
 #[derive(Debug, Clone, Copy)]
 struct Cell {
-    /// The phase that the rest is of.
+    /// The phase that the stamp is of.
     phase: u32,
-    /// Index into [`History::tables`] plus 1; 0 where there is none.
-    table: u32,
-    write: Stamp,
-    other: Stamp,
+    stamp: Stamp,
 }
 
 const EMPTY: Cell = Cell {
     phase: 0,
-    table: 0,
-    write: Stamp::NONE,
-    other: Stamp::NONE,
+    stamp: Stamp {
+        clock: 0,
+        mask: 0,
+        tag: 0,
+    },
 };
 
-/// Kinds of access of which several warps' may stand side by side.
-const SHARED_KINDS: [Kind; 3] = [Kind::Read, Kind::StrongRead, Kind::StrongWrite];
-
-/// Accesses to one granule, by kind and warp.
-#[derive(Debug)]
-struct Table {
-    /// The warps that have an entry.
-    present: [u32; SHARED_KINDS.len()],
-    stamps: [[Stamp; WARP_SIZE]; SHARED_KINDS.len()],
-}
+const SEVERAL: u32 = u32::MAX;
 
 /// The accesses to a block's shared memory.
 #[derive(Debug, Default)]
@@ -121,8 +115,8 @@ pub(super) struct History {
     cells: Vec<Cell>,
     /// Counts phases over all blocks that have lived here, from 1.
     phase: u32,
-    tables: Vec<Table>,
-    used_tables: usize,
+    lists: Vec<Vec<Stamp>>,
+    used_lists: usize,
     /// Logarithm of the granule's bytes.
     shift: u32,
 }
@@ -136,7 +130,7 @@ impl History {
 
     /// All threads of the block have met.
     pub(super) fn next_phase(&mut self) {
-        self.used_tables = 0;
+        self.used_lists = 0;
         self.phase = self.phase.checked_add(1).unwrap_or_else(|| {
             self.cells.fill(EMPTY);
             1
@@ -157,108 +151,93 @@ impl History {
     /// Remembers an access, or gives an earlier one that it races with.
     #[inline]
     pub(super) fn access(&mut self, granule: usize, new: &Stamp, order: &Order) -> Option<Stamp> {
-        let phase = self.phase;
         let cell = &mut self.cells[granule];
-        if cell.phase != phase {
-            *cell = EMPTY;
-            cell.phase = phase;
-            match new.kind {
-                Kind::Write => cell.write = *new,
-                _ => cell.other = *new,
-            }
+        if cell.phase != self.phase {
+            *cell = Cell {
+                phase: self.phase,
+                stamp: *new,
+            };
             return None;
         }
-        self.again(granule, new, order)
+        if cell.stamp.clock != SEVERAL {
+            if races(&cell.stamp, new, order) {
+                return Some(cell.stamp);
+            }
+            if let Some(one) = joined(&cell.stamp, new, order) {
+                cell.stamp = one;
+                return None;
+            }
+        }
+        self.several(granule, new, order)
     }
 
-    /// The same for a granule that was accessed before in this phase.
-    fn again(&mut self, granule: usize, new: &Stamp, order: &Order) -> Option<Stamp> {
+    /// The same where one stamp does not do.
+    fn several(&mut self, granule: usize, new: &Stamp, order: &Order) -> Option<Stamp> {
         let cell = &mut self.cells[granule];
-        let races = |old: &Stamp| {
-            old.clock != 0
-                && old.kind.conflicts(new.kind)
-                && !old.is_same(new)
-                && order.unordered(old, new) != 0
-        };
-        if races(&cell.write) {
-            return Some(cell.write);
+        if cell.stamp.clock != SEVERAL {
+            if self.lists.len() == self.used_lists {
+                self.lists.push(Vec::new());
+            }
+            let list = &mut self.lists[self.used_lists];
+            list.clear();
+            list.extend([cell.stamp, *new]);
+            cell.stamp = Stamp {
+                clock: SEVERAL,
+                mask: self.used_lists as u32,
+                tag: 0,
+            };
+            self.used_lists += 1;
+            return None;
         }
-        if races(&cell.other) {
-            return Some(cell.other);
+        let list = &mut self.lists[cell.stamp.mask as usize];
+        if let Some(old) = list.iter().find(|old| races(old, new, order)) {
+            return Some(*old);
         }
-        if cell.table != 0 {
-            let table = &self.tables[cell.table as usize - 1];
-            let found = table.conflicting(new.kind).find(|old| races(old));
-            if found.is_some() {
-                return found;
+        if new.kind() == Kind::Write && !list.iter().any(|old| old.is_same(new)) {
+            // Everything else is ordered before it; the list is free again in the next phase.
+            cell.stamp = *new;
+            return None;
+        }
+        for old in list.iter_mut() {
+            if let Some(one) = joined(old, new, order) {
+                *old = one;
+                return None;
             }
         }
-        if new.kind == Kind::Write {
-            // Everything else is ordered before it.
-            cell.write = merged(&cell.write, new, order);
-            cell.other = Stamp::NONE;
-            cell.table = 0;
-        } else if cell.table != 0 {
-            self.tables[cell.table as usize - 1].insert(new, order);
-        } else if cell.other.clock == 0
-            || (cell.other.kind == new.kind && cell.other.warp == new.warp)
-        {
-            cell.other = merged(&cell.other, new, order);
-        } else {
-            let old = std::mem::replace(&mut cell.other, Stamp::NONE);
-            cell.table = self.used_tables as u32 + 1;
-            if self.tables.len() == self.used_tables {
-                self.tables.push(Table {
-                    present: [0; SHARED_KINDS.len()],
-                    stamps: [[Stamp::NONE; WARP_SIZE]; SHARED_KINDS.len()],
-                });
-            }
-            let table = &mut self.tables[self.used_tables];
-            self.used_tables += 1;
-            table.present = [0; SHARED_KINDS.len()];
-            table.insert(&old, order);
-            table.insert(new, order);
-        }
+        list.push(*new);
         None
     }
 }
 
-impl Table {
-    /// The entries that conflict with an access of a kind.
-    fn conflicting(&self, kind: Kind) -> impl Iterator<Item = Stamp> + '_ {
-        let rows = self.present.iter().zip(&self.stamps).zip(SHARED_KINDS);
-        rows.filter(move |(_, row)| row.conflicts(kind))
-            .flat_map(|((&present, stamps), _)| super::lanes(present).map(|warp| stamps[warp]))
-    }
-
-    fn insert(&mut self, new: &Stamp, order: &Order) {
-        let (row, warp) = (new.kind as usize, usize::from(new.warp));
-        let entry = &mut self.stamps[row][warp];
-        if self.present[row] >> warp & 1 == 0 {
-            *entry = *new;
-            self.present[row] |= 1 << warp;
-        } else {
-            *entry = merged(entry, new, order);
-        }
-    }
+#[inline]
+fn races(old: &Stamp, new: &Stamp, order: &Order) -> bool {
+    old.kind().conflicts(new.kind()) && !old.is_same(new) && order.unordered(old, new) != 0
 }
 
-/// An access with one before it of the same kind and warp. Other warps race with both or, in time,
-/// with the later one alone. Lanes of its own warp that are not yet ordered stay in the mask; where
-/// only some are, those before are forgotten.
+/// One stamp for two accesses that do not race, if there is one that races with just what either
+/// would race with.
 #[inline]
-fn merged(old: &Stamp, new: &Stamp, order: &Order) -> Stamp {
-    if old.is_same(new) {
+fn joined(old: &Stamp, new: &Stamp, order: &Order) -> Option<Stamp> {
+    if new.kind() == Kind::Write && !old.is_same(new) {
+        // What came before is ordered before it.
+        return Some(*new);
+    }
+    if old.warp() != new.warp() {
+        return None;
+    }
+    // Between the two the warp has told nobody anything, nor have lanes of it met: whatever is
+    // ordered after one is ordered after the other.
+    let at_once = order.is_quiet_since(new.warp(), old.clock);
+    if old.kind() == new.kind() {
         let mask = old.mask | new.mask;
-        return Stamp {
-            mask,
-            last: mask & (old.last | new.last),
-            ..*new
-        };
+        if at_once || old.is_same(new) {
+            return Some(Stamp { mask, ..*new });
+        }
+        // The later access of the same lanes, or of lanes that were all ordered after it.
+        let overtaken = old.mask & !new.mask == 0 || order.are_met(new.warp(), old.clock);
+        return overtaken.then_some(*new);
     }
-    let keep = old.warp == new.warp && order.are_lanes_apart(new.warp, old.clock);
-    Stamp {
-        mask: if keep { old.mask | new.mask } else { new.mask },
-        ..*new
-    }
+    // A plain write by the same lanes races with all that its later reads would race with.
+    let covered = old.kind() == Kind::Write && new.mask & !old.mask == 0;
+    (at_once && covered).then_some(*old)
 }

@@ -22,7 +22,6 @@ mod order;
 use history::{History, Stamp};
 use order::Order;
 
-use super::lanes;
 use crate::{
     fault::FaultKind,
     program::{Action, Lanes, Program, Space},
@@ -104,12 +103,11 @@ impl Races {
     fn explain(&self, granule: usize, new: &Stamp, other: &Stamp) -> Conflict {
         let unordered = self.order.unordered(other, new);
         // Rather a lane of the instruction that is named.
-        let named = match unordered & other.last {
-            0 => unordered,
-            named => named,
+        let other_lane = match unordered >> other.lane() & 1 {
+            1 => other.lane(),
+            _ => unordered.trailing_zeros(),
         };
-        let other_lane = named.trailing_zeros();
-        let own = if other.warp == new.warp {
+        let own = if other.warp() == new.warp() {
             1 << other_lane
         } else {
             0
@@ -117,11 +115,11 @@ impl Races {
         Conflict {
             lane: (new.mask & !own).trailing_zeros(),
             offset: self.history.offset(granule),
-            warp: u32::from(other.warp),
+            warp: other.warp(),
             other_lane,
-            pc: other.pc,
-            write: other.kind.writes(),
-            strong: other.kind.is_strong(),
+            pc: other.pc(),
+            write: other.kind().writes(),
+            strong: other.kind().is_strong(),
         }
     }
 

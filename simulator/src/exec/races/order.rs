@@ -26,6 +26,8 @@ type LaneClocks = Box<[[u32; WARP_SIZE]; WARP_SIZE]>;
 struct WarpOrder {
     /// Starts at 1.
     clock: u32,
+    /// The clock of the last event, other than an access.
+    event: u32,
     /// Up to which clock all lanes of the warp are ordered.
     floor: u32,
     /// Orders between some lanes only, where there were any since `floor`.
@@ -51,6 +53,15 @@ pub(super) struct Order {
     global: Clocks,
 }
 
+impl WarpOrder {
+    /// Something happens that tells others of what the warp did until this clock.
+    fn next_event(&mut self) -> u32 {
+        self.event = self.clock;
+        self.clock += 1;
+        self.event
+    }
+}
+
 fn join(into: &mut [u32], from: &[u32]) {
     for (into, from) in into.iter_mut().zip(from) {
         *into = (*into).max(*from);
@@ -69,6 +80,7 @@ impl Order {
         for warp in &mut self.warps {
             warp.clock = 1;
             warp.floor = 0;
+            warp.event = 0;
             warp.lanes = None;
             for clocks in [&mut warp.known, &mut warp.fenced, &mut warp.seen] {
                 cleared(clocks, warps);
@@ -88,20 +100,25 @@ impl Order {
         warp.clock
     }
 
-    /// Whether nothing has ordered any lanes of a warp since a clock of it.
+    /// Whether since a clock of a warp it has told nobody anything, and none of its lanes have met.
     #[inline]
-    pub(super) fn are_lanes_apart(&self, warp: u16, clock: u32) -> bool {
-        let warp = &self.warps[usize::from(warp)];
-        clock > warp.floor && warp.lanes.is_none()
+    pub(super) fn is_quiet_since(&self, warp: u32, clock: u32) -> bool {
+        clock > self.warps[warp as usize].event
+    }
+
+    /// Whether all lanes of a warp have met since a clock of it.
+    #[inline]
+    pub(super) fn are_met(&self, warp: u32, clock: u32) -> bool {
+        clock <= self.warps[warp as usize].floor
     }
 
     /// The lanes of an earlier access that nothing orders before one that its warp makes now. A lane
     /// is ordered after itself.
     #[inline]
     pub(super) fn unordered(&self, old: &Stamp, new: &Stamp) -> u32 {
-        let warp = &self.warps[new.warp as usize];
-        if old.warp != new.warp {
-            let ordered = old.clock <= warp.known[old.warp as usize];
+        let warp = &self.warps[new.warp() as usize];
+        if old.warp() != new.warp() {
+            let ordered = old.clock <= warp.known[old.warp() as usize];
             return if ordered { 0 } else { old.mask };
         }
         if old.clock <= warp.floor {
@@ -125,8 +142,7 @@ impl Order {
     /// Lanes met at `bar.warp.sync`. Lanes that have exited are not waited for.
     pub(super) fn warp_barrier(&mut self, warp: u32, members: u32, live: u32) {
         let warp = &mut self.warps[warp as usize];
-        let now = warp.clock;
-        warp.clock += 1;
+        let now = warp.next_event();
         if live & !members == 0 {
             warp.floor = now;
             warp.lanes = None;
@@ -152,8 +168,7 @@ impl Order {
         join(&mut warp.known, &warp.seen);
         warp.floor = warp.floor.max(warp.seen[index]);
         warp.fenced.copy_from_slice(&warp.known);
-        warp.fenced[index] = warp.clock;
-        warp.clock += 1;
+        warp.fenced[index] = warp.next_event();
     }
 
     /// A warp reads what was published at a place; it knows it now, or after its next fence.
@@ -191,8 +206,7 @@ impl Order {
         join(place, &warp.fenced);
         if release {
             join(place, &warp.known);
-            place[index] = warp.clock;
-            warp.clock += 1;
+            place[index] = warp.next_event();
         }
     }
 
@@ -204,8 +218,7 @@ impl Order {
         }
         let warp = &mut self.warps[index];
         join(barrier, &warp.known);
-        barrier[index] = warp.clock;
-        warp.clock += 1;
+        barrier[index] = warp.next_event();
     }
 
     /// Those who waited know what those who arrived knew.
@@ -215,7 +228,7 @@ impl Order {
             let index = warp as usize;
             let warp = &mut self.warps[index];
             join(&mut warp.known, &barrier);
-            warp.floor = warp.clock - 1;
+            warp.floor = warp.next_event();
             warp.lanes = None;
             warp.fenced.copy_from_slice(&warp.known);
             warp.fenced[index] = warp.floor;
