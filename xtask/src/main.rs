@@ -50,7 +50,9 @@ fn main() -> ExitCode {
 
 /// The repository's root, beside this package.
 fn root() -> PathBuf {
-    let mut root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    // As cargo runs it: a target folder shared by two checkouts holds one program for both.
+    let manifest = std::env::var_os("CARGO_MANIFEST_DIR");
+    let mut root = manifest.map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
     root.pop();
     root
 }
