@@ -1,7 +1,7 @@
 //! warplab's kernels. On the device target this crate compiles to PTX; on the host every kernel
 //! is a typed handle that a launch is checked against.
 //!
-//! A kernel is declared once, with [`kernel!`], in the file named after its idea; the list below
+//! A kernel is declared once, with `kernel!`, in the file named after its idea; the list below
 //! names that file and its handles. Kernels use nothing but the `gpu` module.
 
 #![no_std]
