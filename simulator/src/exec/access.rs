@@ -31,6 +31,8 @@ pub(crate) struct AccessLog {
     pub(crate) strong_read: bool,
     /// Something changed that another warp could wait for.
     pub(crate) progress: bool,
+    /// Where computed values stand until they are assigned; what they were before does not matter.
+    pub(crate) results: [Lanes; 8],
     /// Whether anybody reads sectors and passes.
     pub(crate) detailed: bool,
 }
@@ -43,6 +45,7 @@ impl AccessLog {
             passes: 1,
             strong_read: false,
             progress: false,
+            results: [[0; WARP_SIZE]; 8],
             detailed,
         }
     }
@@ -122,11 +125,13 @@ impl Warp {
         mask: u32,
         place: &Place,
     ) -> Result<Lanes, Stopped> {
-        let mut addresses = self.value(instruction.sources[0], mask, place)?;
-        for address in &mut addresses {
-            *address = address.wrapping_add_signed(instruction.offset);
+        let offset = instruction.offset;
+        if let Operand::Register(register) = instruction.sources[0] {
+            let base = self.register(register, mask, place)?;
+            return Ok(base.map(|address| address.wrapping_add_signed(offset)));
         }
-        Ok(addresses)
+        let base = self.value(instruction.sources[0], mask, place)?;
+        Ok(base.map(|address| address.wrapping_add_signed(offset)))
     }
 
     pub(crate) fn load(

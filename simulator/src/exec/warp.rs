@@ -196,7 +196,7 @@ impl Warp {
         function: Compute,
         instruction: &Instruction,
         mask: u32,
-        place: &Place,
+        place: &mut Place,
     ) -> Result<(), Stopped> {
         let mut specials = ArrayVec::<Lanes, 10>::new();
         for operand in &instruction.sources {
@@ -214,25 +214,23 @@ impl Warp {
                 Operand::Discard => unreachable!("`_` is never a source"),
             });
         }
-        if let [destination] = instruction.destinations[..] {
-            let mut out = [[0; WARP_SIZE]; 1];
-            function(&sources, &mut out);
-            drop(sources);
-            self.assign(destination, mask, &out[0]);
-        } else {
-            let mut out = [[0; WARP_SIZE]; 8];
-            function(&sources, &mut out[..instruction.destinations.len()]);
-            drop(sources);
-            for (destination, value) in instruction.destinations.iter().zip(&out) {
-                self.assign(*destination, mask, value);
-            }
+        let results = &mut place.log.results[..instruction.destinations.len()];
+        function(&sources, results);
+        drop(sources);
+        for (destination, value) in instruction.destinations.iter().zip(results) {
+            self.assign(*destination, mask, value);
         }
         Ok(())
     }
 
     /// A register's lanes; those of `mask` must have been written.
     #[inline]
-    fn register(&self, register: u32, mask: u32, place: &Place) -> Result<&Lanes, Stopped> {
+    pub(crate) fn register(
+        &self,
+        register: u32,
+        mask: u32,
+        place: &Place,
+    ) -> Result<&Lanes, Stopped> {
         let missing = mask & !self.registers.written(register);
         if missing != 0 && place.launch.checks {
             let register = place.launch.program.register_names[register as usize].clone();
