@@ -15,7 +15,8 @@
 /// }
 /// ```
 ///
-/// `in sm_90` before the `=` puts the kernel into the sm_90 module instead of the base module.
+/// `in sm_80` or `in sm_90` before the `=` puts the kernel into that module instead of the base
+/// module.
 /// Parameters are the types that implement `handle::KernelParameter`: 32- and 64-bit integers and
 /// floats, and pointers to global memory. The macro takes types and bodies from an enclosing
 /// `macro_rules!`, so that one body can be declared for several types.
@@ -24,7 +25,15 @@ macro_rules! kernel {
         $(#[$meta:meta])*
         pub $handle:ident = unsafe fn $name:ident($($parameter:ident: $ty:ty),* $(,)?) $body:block
     ) => {
-        kernel! { @declare Sm70 (not(feature = "sm_90")) $(#[$meta])*
+        kernel! { @declare Sm70 (not(any(feature = "sm_80", feature = "sm_90"))) $(#[$meta])*
+            $handle $name ($($parameter: $ty),*) $body }
+    };
+    (
+        $(#[$meta:meta])*
+        pub $handle:ident in sm_80 = unsafe fn $name:ident($($parameter:ident: $ty:ty),* $(,)?)
+            $body:block
+    ) => {
+        kernel! { @declare Sm80 (feature = "sm_80") $(#[$meta])*
             $handle $name ($($parameter: $ty),*) $body }
     };
     (

@@ -7,6 +7,8 @@ use core::marker::PhantomData;
 pub enum Target {
     /// Compute capability 7.0, PTX 7.0: the base module, which every kernel can use.
     Sm70,
+    /// Compute capability 8.0: kernels that need Ampere's instructions, such as `redux.sync`.
+    Sm80,
     /// Compute capability 9.0: kernels that need clusters or other Hopper instructions.
     Sm90,
 }
@@ -35,12 +37,13 @@ pub enum ParameterType {
 
 impl Target {
     /// Every target, in the order of their capability.
-    pub const ALL: [Self; 2] = [Self::Sm70, Self::Sm90];
+    pub const ALL: [Self; 3] = [Self::Sm70, Self::Sm80, Self::Sm90];
 
     /// The name in PTX's `.target`, which is also the file's: `kernels/ptx/<name>.ptx`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Sm70 => "sm_70",
+            Self::Sm80 => "sm_80",
             Self::Sm90 => "sm_90",
         }
     }

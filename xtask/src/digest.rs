@@ -37,6 +37,11 @@ pub(crate) const TARGETS: &[(&str, &[&str], Option<&str>)] = &[
         None,
     ),
     (
+        "sm_80",
+        &["-Ctarget-cpu=sm_80", "-Ctarget-feature=+ptx70"],
+        Some("sm_80"),
+    ),
+    (
         "sm_90",
         &["-Ctarget-cpu=sm_90", "-Ctarget-feature=+ptx80"],
         Some("sm_90"),

@@ -47,6 +47,7 @@ pub fn is_stale(text: &str) -> bool {
 pub const fn required_capability(target: Target) -> (u32, u32) {
     match target {
         Target::Sm70 => (7, 0),
+        Target::Sm80 => (8, 0),
         Target::Sm90 => (9, 0),
     }
 }

@@ -72,6 +72,17 @@ unsafe extern "C" {
     #[link_name = "llvm.nvvm.match.any.sync.i64"]
     pub(super) fn match_any_64(mask: u32, value: u64) -> u32;
 
+    #[link_name = "llvm.nvvm.redux.sync.add"]
+    pub(super) fn redux_add(value: u32, mask: u32) -> u32;
+    #[link_name = "llvm.nvvm.redux.sync.min"]
+    pub(super) fn redux_min_i32(value: i32, mask: u32) -> i32;
+    #[link_name = "llvm.nvvm.redux.sync.max"]
+    pub(super) fn redux_max_i32(value: i32, mask: u32) -> i32;
+    #[link_name = "llvm.nvvm.redux.sync.umin"]
+    pub(super) fn redux_min_u32(value: u32, mask: u32) -> u32;
+    #[link_name = "llvm.nvvm.redux.sync.umax"]
+    pub(super) fn redux_max_u32(value: u32, mask: u32) -> u32;
+
     #[link_name = "llvm.nvvm.fma.rn.f"]
     pub(super) safe fn fma_f32(a: f32, b: f32, c: f32) -> f32;
     #[link_name = "llvm.nvvm.fma.rn.d"]

@@ -1,4 +1,4 @@
-//! `builder TARGET OUTPUT`: compiles the kernels for `sm_70` or `sm_90` with rustc_codegen_nvvm and
+//! `builder TARGET OUTPUT`: compiles the kernels for `sm_70`, `sm_80` or `sm_90` with rustc_codegen_nvvm and
 //! copies the PTX to OUTPUT.
 
 use std::{
@@ -11,14 +11,15 @@ use cuda_builder::{CudaBuilder, NvvmArch};
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [target, output] = &arguments[..] else {
-        eprintln!("usage: builder sm_70|sm_90 OUTPUT");
+        eprintln!("usage: builder sm_70|sm_80|sm_90 OUTPUT");
         return ExitCode::from(2);
     };
     let (arch, features): (_, &[&str]) = match target.as_str() {
         "sm_70" => (NvvmArch::Compute70, &[]),
+        "sm_80" => (NvvmArch::Compute80, &["--features", "sm_80"]),
         "sm_90" => (NvvmArch::Compute90, &["--features", "sm_90"]),
         _ => {
-            eprintln!("target {target:?} is not one of sm_70, sm_90");
+            eprintln!("target {target:?} is not one of sm_70, sm_80, sm_90");
             return ExitCode::from(2);
         }
     };

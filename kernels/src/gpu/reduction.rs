@@ -1,0 +1,325 @@
+//! Reductions by a thread, a warp and a block, and the operations they combine values with.
+//!
+//! Every order of combination depends on the launch's geometry alone, so that one geometry gives
+//! the same bits every time.
+
+#[cfg(feature = "sm_80")]
+use super::intrinsics;
+use super::{
+    shared::{SharedPointer, SharedValue},
+    thread,
+    vector::{Double2, Float4, Int4, Longlong2, Uint4},
+    warp::{self, WARP_SIZE, WarpShuffleValue},
+};
+
+/// An associative and commutative combination of two values (of floats: up to rounding).
+pub trait Operation<T>: Copy {
+    /// What changes no value it is combined with; the result where there is nothing to reduce.
+    const IDENTITY: T;
+    /// The combination of two values.
+    fn combine(a: T, b: T) -> T;
+}
+
+/// Addition; integers wrap.
+#[derive(Clone, Copy)]
+pub struct Sum;
+/// The smaller value; of floats the one that is not NaN (`min.f32`).
+#[derive(Clone, Copy)]
+pub struct Min;
+/// The larger value; of floats the one that is not NaN (`max.f32`).
+#[derive(Clone, Copy)]
+pub struct Max;
+
+macro_rules! operations {
+    ($($ty:ty { $zero:expr, $lowest:expr, $highest:expr, $add:expr })*) => {$(
+        impl Operation<$ty> for Sum {
+            const IDENTITY: $ty = $zero;
+            #[inline(always)]
+            fn combine(a: $ty, b: $ty) -> $ty {
+                $add(a, b)
+            }
+        }
+
+        impl Operation<$ty> for Min {
+            const IDENTITY: $ty = $highest;
+            #[inline(always)]
+            fn combine(a: $ty, b: $ty) -> $ty {
+                a.min(b)
+            }
+        }
+
+        impl Operation<$ty> for Max {
+            const IDENTITY: $ty = $lowest;
+            #[inline(always)]
+            fn combine(a: $ty, b: $ty) -> $ty {
+                a.max(b)
+            }
+        }
+    )*};
+}
+
+operations! {
+    i32 { 0, i32::MIN, i32::MAX, i32::wrapping_add }
+    u32 { 0, u32::MIN, u32::MAX, u32::wrapping_add }
+    i64 { 0, i64::MIN, i64::MAX, i64::wrapping_add }
+    f32 { 0.0, f32::NEG_INFINITY, f32::INFINITY, |a, b| a + b }
+    f64 { 0.0, f64::NEG_INFINITY, f64::INFINITY, |a, b| a + b }
+}
+
+/// A type that can be reduced, and the 16-byte vector of it.
+pub trait Element: WarpShuffleValue + SharedValue {
+    /// 16 bytes of elements.
+    type Vector: Copy;
+    /// Elements in a vector.
+    const LANES: u64 = 16 / size_of::<Self>() as u64;
+    /// The vector's elements combined, neighbours first.
+    fn fold<O: Operation<Self>>(vector: Self::Vector) -> Self;
+}
+
+macro_rules! elements {
+    ($($ty:ty, $vector:ty, |$v:ident, $o:ident| $fold:expr;)*) => {$(
+        impl Element for $ty {
+            type Vector = $vector;
+
+            #[inline(always)]
+            fn fold<$o: Operation<Self>>($v: Self::Vector) -> Self {
+                $fold
+            }
+        }
+    )*};
+}
+
+elements! {
+    i32, Int4, |v, O| O::combine(O::combine(v.x, v.y), O::combine(v.z, v.w));
+    u32, Uint4, |v, O| O::combine(O::combine(v.x, v.y), O::combine(v.z, v.w));
+    f32, Float4, |v, O| O::combine(O::combine(v.x, v.y), O::combine(v.z, v.w));
+    i64, Longlong2, |v, O| O::combine(v.x, v.y);
+    f64, Double2, |v, O| O::combine(v.x, v.y);
+}
+
+/// Combines elements `i`, `i + stride`, ... of the whole grid, one at a time.
+///
+/// # Safety
+///
+/// `x` holds `n` elements.
+#[inline(always)]
+pub unsafe fn thread_reduce_scalar<T: Element, O: Operation<T>>(n: u64, x: *const T) -> T {
+    let stride = thread::grid_stride();
+    let mut i = thread::index_1d();
+    let mut result = O::IDENTITY;
+    while i < n {
+        // SAFETY: i < n.
+        result = O::combine(result, unsafe { *x.add(i as usize) });
+        i += stride;
+    }
+    result
+}
+
+/// Loads that a thread has in flight: 64 bytes. With all threads resident that is 128 KiB per SM,
+/// four times what latency times bandwidth asks for, and registers still allow a block of 1024.
+pub const UNROLL: u64 = 4;
+
+/// Combines the share of block `block` of `blocks`: tiles of [`UNROLL`] 16-byte vectors per thread,
+/// dealt out in turn. The last tile is the one that need not be whole; the elements behind the
+/// last whole vector go to block 0.
+///
+/// # Safety
+///
+/// `x` is aligned to 16 bytes and holds `n` elements. Blocks have one dimension.
+#[inline(always)]
+pub unsafe fn thread_reduce<T: Element, O: Operation<T>>(
+    n: u64,
+    x: *const T,
+    block: u32,
+    blocks: u32,
+) -> T {
+    let vectors = n / T::LANES;
+    let source = x.cast::<T::Vector>();
+    let (thread, threads) = (
+        u64::from(thread::thread_idx_x()),
+        u64::from(thread::block_dim_x()),
+    );
+    let tile = threads * UNROLL;
+    let mut base = u64::from(block) * tile;
+    // Locals one by one: an array that is indexed before loops are unrolled stays in memory.
+    let (mut r0, mut r1, mut r2, mut r3) = (O::IDENTITY, O::IDENTITY, O::IDENTITY, O::IDENTITY);
+    while base + tile <= vectors {
+        let first = base + thread;
+        // SAFETY: k < UNROLL, so that the index is below base + tile <= vectors.
+        let load = |k: u64| unsafe { *source.add((first + k * threads) as usize) };
+        // All loads come before the first use of one.
+        let (v0, v1, v2, v3) = (load(0), load(1), load(2), load(3));
+        r0 = O::combine(r0, T::fold::<O>(v0));
+        r1 = O::combine(r1, T::fold::<O>(v1));
+        r2 = O::combine(r2, T::fold::<O>(v2));
+        r3 = O::combine(r3, T::fold::<O>(v3));
+        base += u64::from(blocks) * tile;
+    }
+    let add = |k: u64, result: T| {
+        let i = base + thread + k * threads;
+        if i < vectors {
+            // SAFETY: as the condition says.
+            O::combine(result, T::fold::<O>(unsafe { *source.add(i as usize) }))
+        } else {
+            result
+        }
+    };
+    (r0, r1, r2, r3) = (add(0, r0), add(1, r1), add(2, r2), add(3, r3));
+    if block == 0 {
+        let mut i = vectors * T::LANES + thread;
+        while i < n {
+            // SAFETY: i < n.
+            r0 = O::combine(r0, unsafe { *x.add(i as usize) });
+            i += threads;
+        }
+    }
+    O::combine(O::combine(r0, r1), O::combine(r2, r3))
+}
+
+/// Combines `values[thread]`, `values[thread + threads]`, ... of `count` values.
+///
+/// # Safety
+///
+/// There are `count` values. Blocks have one dimension.
+#[inline(always)]
+pub unsafe fn thread_reduce_block<T: Element, O: Operation<T>>(count: u32, values: *const T) -> T {
+    let (mut i, mut result) = (thread::thread_idx_x(), O::IDENTITY);
+    while i < count {
+        // SAFETY: i < count.
+        result = O::combine(result, unsafe { *values.add(i as usize) });
+        i += thread::block_dim_x();
+    }
+    result
+}
+
+/// How a warp combines its values.
+pub trait WarpReduce<T>: Copy {
+    /// The values of the lanes in `mask` combined, valid in the lowest of them.
+    ///
+    /// # Safety
+    ///
+    /// `mask` is the lanes 0 to k of the warp, all of which call.
+    unsafe fn reduce_warp(mask: u32, value: T) -> T;
+}
+
+/// By shuffles: in five steps each lane combines its value with that of the lane 16, 8, 4, 2 and 1
+/// above.
+#[derive(Clone, Copy)]
+pub struct ByShuffle<O>(O);
+
+impl<T: Element, O: Operation<T>> WarpReduce<T> for ByShuffle<O> {
+    #[inline(always)]
+    unsafe fn reduce_warp(mask: u32, value: T) -> T {
+        // SAFETY: the caller's promise.
+        unsafe { warp_reduce::<T, O, false>(mask, value, mask.count_ones()) }
+    }
+}
+
+/// By `redux.sync`, in one instruction: 32-bit integers from compute capability 8.0 on.
+#[cfg(feature = "sm_80")]
+#[derive(Clone, Copy)]
+pub struct ByRedux<O>(O);
+
+#[cfg(feature = "sm_80")]
+macro_rules! by_redux {
+    ($($operation:ident $ty:ty => |$mask:ident, $value:ident| $redux:expr;)*) => {$(
+        impl WarpReduce<$ty> for ByRedux<$operation> {
+            #[inline(always)]
+            unsafe fn reduce_warp($mask: u32, $value: $ty) -> $ty {
+                // SAFETY: the caller's promise.
+                unsafe { $redux }
+            }
+        }
+    )*};
+}
+
+#[cfg(feature = "sm_80")]
+by_redux! {
+    Sum u32 => |mask, value| intrinsics::redux_add(value, mask);
+    Sum i32 => |mask, value| intrinsics::redux_add(value as u32, mask) as i32;
+    Min u32 => |mask, value| intrinsics::redux_min_u32(value, mask);
+    Min i32 => |mask, value| intrinsics::redux_min_i32(value, mask);
+    Max u32 => |mask, value| intrinsics::redux_max_u32(value, mask);
+    Max i32 => |mask, value| intrinsics::redux_max_i32(value, mask);
+}
+
+/// The values of the first `lanes` lanes combined, valid in lane 0. A lane whose partner holds no
+/// value reads itself instead, and drops it: reading a lane that does not exist is undefined.
+///
+/// `SKIP` leaves out the steps in which no lane has a partner, for a branch each.
+///
+/// # Safety
+///
+/// All lanes of `mask` call, which are the first ones of the warp and at least `lanes`.
+#[inline(always)]
+unsafe fn warp_reduce<T: Element, O: Operation<T>, const SKIP: bool>(
+    mask: u32,
+    mut value: T,
+    lanes: u32,
+) -> T {
+    let lane = warp::lane_id();
+    let mut step = WARP_SIZE / 2;
+    while step > 0 {
+        if !SKIP || step < lanes {
+            let partner = lane + step < lanes;
+            let source = if partner { lane + step } else { lane };
+            // SAFETY: the caller's promise; the source is in the mask.
+            let (other, _) = unsafe { warp::warp_shuffle_idx(mask, value, source, WARP_SIZE) };
+            if partner {
+                value = O::combine(value, other);
+            }
+        }
+        step /= 2;
+    }
+    value
+}
+
+/// The lanes of the calling thread's warp that exist, in a block of one dimension.
+#[inline(always)]
+pub fn warp_mask() -> u32 {
+    let first = thread::thread_idx_x() & !(WARP_SIZE - 1);
+    match thread::block_dim_x() - first {
+        lanes if lanes < WARP_SIZE => (1 << lanes) - 1,
+        _ => u32::MAX,
+    }
+}
+
+shared_array! {
+    /// One value per warp.
+    fn reduction_parts() -> [u64; 32]
+}
+
+/// The block's values combined, valid in thread 0: each warp its own, then the first warp the
+/// warps' results. Another call needs a barrier in between.
+///
+/// # Safety
+///
+/// All threads of a block of one dimension call.
+#[inline(always)]
+pub unsafe fn block_reduce<T: Element, O: Operation<T>, W: WarpReduce<T>>(value: T) -> T {
+    let mask = warp_mask();
+    // SAFETY: the whole warp calls.
+    let value = unsafe { W::reduce_warp(mask, value) };
+    let warps = thread::block_dim_x().div_ceil(WARP_SIZE);
+    if warps == 1 {
+        return value;
+    }
+    let parts: SharedPointer<T> = reduction_parts().cast();
+    let (thread, lane) = (thread::thread_idx_x(), warp::lane_id());
+    if lane == 0 {
+        // SAFETY: one warp writes each part, of which there are 32 as the most warps.
+        unsafe { parts.add(thread / WARP_SIZE).write(value) };
+    }
+    thread::sync_threads();
+    if thread >= WARP_SIZE {
+        return value;
+    }
+    let part = if lane < warps {
+        // SAFETY: each of the warps wrote its part before the barrier.
+        unsafe { parts.add(lane).read() }
+    } else {
+        O::IDENTITY
+    };
+    // SAFETY: the first warp calls, which is whole since there are others.
+    unsafe { warp_reduce::<T, O, true>(u32::MAX, part, warps) }
+}

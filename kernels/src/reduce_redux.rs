@@ -1,0 +1,45 @@
+//! What does the warp's own reduction instruction gain over five shuffles?
+//!
+//! `redux.sync` combines 32-bit integers of a warp in one instruction from compute capability 8.0
+//! on; the rest is `reduce_gather`. Expected: a small sum of integers gets a little faster, since
+//! the five steps are one after the other; a large one is bound by memory all the same.
+//!
+//! Run: `cargo run --release --bin reduce -- --variant redux --type i32,u32`
+
+#[cfg(all(target_os = "cuda", feature = "sm_80"))]
+use crate::{
+    gpu::reduction::{ByRedux, Max, Min, Sum},
+    reduce_gather::gather_reduce,
+};
+
+macro_rules! instances {
+    ($($handle:ident $name:ident $operation:ident $ty:ty;)*) => {$(
+        kernel! {
+            /// The reduction of `x` into `result`.
+            ///
+            /// Any grid and block of one dimension; with more than one block the first only
+            /// gathers. `x` is aligned to 16 bytes and holds `n` elements. `scratch` holds two
+            /// words per block; it is zero before the first launch, and every launch leaves it so.
+            pub $handle in sm_80 = unsafe fn $name(
+                n: u64,
+                x: *const $ty,
+                scratch: *mut u64,
+                result: *mut $ty,
+            ) {
+                // SAFETY: the launch gives what the declaration asks for.
+                unsafe {
+                    gather_reduce::<$ty, $operation, ByRedux<$operation>>(n, x, scratch, result);
+                }
+            }
+        }
+    )*};
+}
+
+instances! {
+    REDUCE_REDUX_SUM_I32 reduce_redux_sum_i32 Sum i32;
+    REDUCE_REDUX_SUM_U32 reduce_redux_sum_u32 Sum u32;
+    REDUCE_REDUX_MIN_I32 reduce_redux_min_i32 Min i32;
+    REDUCE_REDUX_MIN_U32 reduce_redux_min_u32 Min u32;
+    REDUCE_REDUX_MAX_I32 reduce_redux_max_i32 Max i32;
+    REDUCE_REDUX_MAX_U32 reduce_redux_max_u32 Max u32;
+}
