@@ -6,6 +6,7 @@
 
 use std::{
     rc::Rc,
+    slice,
     time::{Duration, Instant},
 };
 
@@ -74,7 +75,7 @@ fn bandwidth(criterion: &mut Criterion) {
                     launches: HOT_LAUNCHES,
                 };
                 let mut sampler = device
-                    .sampler(&launch, sampling)
+                    .sampler(slice::from_ref(&launch), sampling)
                     .expect("a launch that ran can be sampled");
                 (0..launches)
                     .map(|_| {

@@ -4,7 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, ValueEnum};
 
-use crate::{device::select::Selection, quantity, report::Cache};
+use crate::{device::select::Selection, experiments::Measuring, quantity, report::Cache};
 
 /// Options of every program.
 #[derive(Debug, Clone, Args)]
@@ -54,6 +54,17 @@ pub struct CommonOptions {
     /// Colours in the terminal
     #[arg(long, value_enum, default_value_t = Color::Auto, help_heading = "Output")]
     pub color: Color,
+}
+
+impl CommonOptions {
+    /// How samples are taken.
+    pub fn measuring(&self) -> Measuring {
+        Measuring {
+            cache: self.cache.into(),
+            minimum_samples: self.min_samples,
+            timeout: self.timeout,
+        }
+    }
 }
 
 /// `--cache`.

@@ -2,7 +2,7 @@
 
 mod support;
 
-use std::rc::Rc;
+use std::{rc::Rc, slice};
 
 use support::on_every_device;
 use warplab::{
@@ -129,7 +129,7 @@ fn a_hot_sample_of_no_launches_is_refused() {
         let mut c = Buffer::<f32>::new(device, 32).unwrap();
         let config = LaunchConfig::new(1, 32);
         let launch = prepare(kernels::VECTOR_ADD, config, (32_u64, &a, &a, &mut c));
-        let result = device.sampler(&launch, Sampling::Hot { launches: 0 });
+        let result = device.sampler(slice::from_ref(&launch), Sampling::Hot { launches: 0 });
         assert!(matches!(
             result.err(),
             Some(DeviceError::InvalidLaunch { .. })
@@ -150,7 +150,7 @@ fn samples_are_times_of_one_launch() {
         device.launch_prepared(&launch).unwrap();
 
         let median = |sampling| {
-            let mut sampler = device.sampler(&launch, sampling).unwrap();
+            let mut sampler = device.sampler(slice::from_ref(&launch), sampling).unwrap();
             let count = if device.properties().modelled { 3 } else { 31 };
             let mut times: Vec<f64> = (0..count)
                 .map(|_| sampler.sample().unwrap().nanoseconds)
@@ -187,7 +187,7 @@ fn the_sm_clock_is_reported_over_cold_samples() {
         let config = LaunchConfig::new(1, 32);
         let launch = prepare(kernels::VECTOR_ADD, config, (32_u64, &a, &a, &mut c));
         device.launch_prepared(&launch).unwrap();
-        let mut sampler = device.sampler(&launch, Sampling::Cold).unwrap();
+        let mut sampler = device.sampler(slice::from_ref(&launch), Sampling::Cold).unwrap();
         let clocks: Vec<u32> = (0..20)
             .filter_map(|_| sampler.sample().unwrap().clock_khz)
             .collect();
@@ -214,7 +214,7 @@ fn modelled_times_are_deterministic() {
         let mut c = Buffer::<f32>::new(&device, 4096).unwrap();
         let config = LaunchConfig::for_elements(4096, 128);
         let launch = prepare(kernels::VECTOR_ADD, config, (4096_u64, &a, &a, &mut c));
-        let mut sampler = device.sampler(&launch, Sampling::Cold).unwrap();
+        let mut sampler = device.sampler(slice::from_ref(&launch), Sampling::Cold).unwrap();
         let first = sampler.sample().unwrap();
         assert_eq!(sampler.sample().unwrap(), first, "a second cold sample");
         first

@@ -90,9 +90,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
     }
     let mut experiment = Geometry::new(&sizes);
     experiment.seed = common.seed;
-    experiment.cache = common.cache.into();
-    experiment.minimum_samples = common.min_samples;
-    experiment.timeout = common.timeout;
+    experiment.measuring = common.measuring();
     let memory = experiment.required_memory();
     Run {
         program: "geometry",

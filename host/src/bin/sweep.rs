@@ -153,9 +153,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
     );
     let mut experiment = Bandwidth::new(&kernels, &sizes, &blocks, &grids);
     experiment.seed = arguments.common.seed;
-    experiment.cache = arguments.common.cache.into();
-    experiment.minimum_samples = arguments.common.min_samples;
-    experiment.timeout = arguments.common.timeout;
+    experiment.measuring = arguments.common.measuring();
     let memory = experiment.required_memory();
     Run {
         program: "sweep",

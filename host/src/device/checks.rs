@@ -29,10 +29,15 @@ pub(super) fn validate(device: &dyn Device, launch: &PreparedLaunch) -> Result<K
 }
 
 /// Checks that a sampling is one.
-pub(super) fn validate_sampling(launch: &PreparedLaunch, sampling: Sampling) -> Result<()> {
+pub(super) fn validate_sampling(sequence: &[PreparedLaunch], sampling: Sampling) -> Result<()> {
+    let Some(first) = sequence.first() else {
+        return Err(DeviceError::Failed(
+            "a sample of an empty sequence: at least one launch is required".to_owned(),
+        ));
+    };
     if sampling == (Sampling::Hot { launches: 0 }) {
         return Err(DeviceError::InvalidLaunch {
-            kernel: launch.kernel.name().to_owned(),
+            kernel: first.kernel.name().to_owned(),
             message: "a hot sample of 0 launches: at least 1 is required".to_owned(),
         });
     }

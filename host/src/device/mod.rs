@@ -184,26 +184,27 @@ pub struct PreparedLaunch {
 /// How device times are taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sampling {
-    /// The L2 is overwritten before the sample; one launch, queued behind that overwrite, between
-    /// two events.
+    /// The L2 is overwritten before the sample; the sequence runs once, queued behind that
+    /// overwrite, between two events.
     Cold,
-    /// A graph of so many back-to-back launches is replayed; the sample is its time divided by them.
+    /// A graph that holds the sequence so many times, back to back, is replayed; the sample is its
+    /// time divided by them.
     Hot {
-        /// How many, at least 1.
+        /// How many times, at least 1.
         launches: u32,
     },
 }
 
-/// A prepared series of launches that can be sampled over and over.
+/// Launches that follow each other, prepared to be sampled over and over.
 pub trait Sampler {
-    /// Runs once and gives the time of one launch.
+    /// Runs the sequence and gives its time.
     fn sample(&mut self) -> Result<Sample>;
 }
 
 /// One sample.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sample {
-    /// Time of one launch in nanoseconds, by the device.
+    /// Time of the sequence in nanoseconds, by the device.
     pub nanoseconds: f64,
     /// SM clock over the sample in kHz.
     pub clock_khz: Option<u32>,
@@ -239,8 +240,11 @@ pub trait Device {
     ) -> Result<u32>;
     /// Validates and launches, then waits; a fault is reported here.
     fn launch_prepared(&self, launch: &PreparedLaunch) -> Result<()>;
-    /// Validates a launch and prepares to sample it. Every sample runs it; the first one may be the
-    /// first run of all, whose time holds what a GPU does once (loading code).
-    fn sampler(&self, launch: &PreparedLaunch, sampling: Sampling)
-    -> Result<Box<dyn Sampler + '_>>;
+    /// Validates the launches of a sequence and prepares to sample it. Every sample runs it; the
+    /// first one may be the first run of all, whose time holds what a GPU does once (loading code).
+    fn sampler(
+        &self,
+        sequence: &[PreparedLaunch],
+        sampling: Sampling,
+    ) -> Result<Box<dyn Sampler + '_>>;
 }

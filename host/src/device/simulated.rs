@@ -312,14 +312,16 @@ impl Device for SimulatedDevice {
 
     fn sampler(
         &self,
-        launch: &PreparedLaunch,
+        sequence: &[PreparedLaunch],
         sampling: Sampling,
     ) -> Result<Box<dyn Sampler + '_>> {
-        validate(self, launch)?;
-        validate_sampling(launch, sampling)?;
+        validate_sampling(sequence, sampling)?;
+        for launch in sequence {
+            validate(self, launch)?;
+        }
         Ok(Box::new(SimulatedSampler {
             device: self,
-            launch: launch.clone(),
+            sequence: sequence.to_vec(),
             sampling,
         }))
     }
@@ -329,7 +331,7 @@ impl Device for SimulatedDevice {
 /// until the modelled L2 holds what repeated launches leave in it.
 struct SimulatedSampler<'a> {
     device: &'a SimulatedDevice,
-    launch: PreparedLaunch,
+    sequence: Vec<PreparedLaunch>,
     sampling: Sampling,
 }
 
@@ -338,9 +340,12 @@ impl Sampler for SimulatedSampler<'_> {
         if self.sampling == Sampling::Cold {
             self.device.simulator.borrow_mut().flush_l2();
         }
-        let nanoseconds = self.device.run(&self.launch)?.ok_or_else(|| {
-            DeviceError::Unsupported("sampling on a simulator that models no times".to_owned())
-        })?;
+        let mut nanoseconds = 0.0;
+        for launch in &self.sequence {
+            nanoseconds += self.device.run(launch)?.ok_or_else(|| {
+                DeviceError::Unsupported("sampling on a simulator that models no times".to_owned())
+            })?;
+        }
         Ok(Sample {
             nanoseconds,
             clock_khz: Some(self.device.properties.clock_khz),

@@ -173,19 +173,21 @@ impl Device for Fake {
         (self.execute)(self, launch)
     }
 
-    fn sampler(&self, launch: &PreparedLaunch, _: Sampling) -> Result<Box<dyn Sampler + '_>> {
-        Ok(Box::new(FakeSampler(self, launch.clone())))
+    fn sampler(&self, sequence: &[PreparedLaunch], _: Sampling) -> Result<Box<dyn Sampler + '_>> {
+        Ok(Box::new(FakeSampler(self, sequence.to_vec())))
     }
 }
 
-struct FakeSampler<'a>(&'a Fake, PreparedLaunch);
+struct FakeSampler<'a>(&'a Fake, Vec<PreparedLaunch>);
 
 impl Sampler for FakeSampler<'_> {
-    /// 1 second per launch, so that ten samples meet the stop rule.
+    /// 1 second, so that ten samples meet the stop rule.
     fn sample(&mut self) -> Result<Sample> {
         self.0.samples.set(self.0.samples.get() + 1);
         if self.0.properties.modelled {
-            self.0.launch_prepared(&self.1)?;
+            for launch in &self.1 {
+                self.0.launch_prepared(launch)?;
+            }
         }
         Ok(Sample {
             nanoseconds: 1e9,

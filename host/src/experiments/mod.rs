@@ -11,6 +11,7 @@ mod residency;
 mod run;
 pub mod thread_map;
 pub mod tile;
+mod timing;
 pub mod verify;
 
 #[cfg(test)]
@@ -19,6 +20,7 @@ mod fake;
 use std::rc::Rc;
 
 pub use run::{Devices, run};
+pub use timing::Measuring;
 
 use crate::{
     device::{Device, DeviceError},

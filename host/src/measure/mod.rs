@@ -44,6 +44,8 @@ pub struct Rule {
     pub modelled: bool,
     /// The SM clock that throttling is judged against, in kHz.
     pub default_clock_khz: u32,
+    /// How often the graph of a hot sample holds what is measured; [`HOT_LAUNCHES`] for most.
+    pub hot_launches: u32,
 }
 
 impl Rule {
@@ -53,7 +55,7 @@ impl Rule {
             (Cache::Cold, _) => Sampling::Cold,
             (Cache::Hot, true) => Sampling::Hot { launches: 1 },
             (Cache::Hot, false) => Sampling::Hot {
-                launches: HOT_LAUNCHES,
+                launches: self.hot_launches,
             },
         }
     }

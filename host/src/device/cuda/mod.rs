@@ -270,13 +270,17 @@ impl Device for CudaDevice {
 
     fn sampler(
         &self,
-        launch: &PreparedLaunch,
+        sequence: &[PreparedLaunch],
         sampling: Sampling,
     ) -> Result<Box<dyn Sampler + '_>> {
         self.make_current()?;
-        let attributes = validate(self, launch)?;
-        validate_sampling(launch, sampling)?;
-        self.opt_in(launch, &attributes)?;
-        Ok(Box::new(sampler::CudaSampler::new(self, launch, sampling)?))
+        validate_sampling(sequence, sampling)?;
+        for launch in sequence {
+            let attributes = validate(self, launch)?;
+            self.opt_in(launch, &attributes)?;
+        }
+        Ok(Box::new(sampler::CudaSampler::new(
+            self, sequence, sampling,
+        )?))
     }
 }

@@ -17,10 +17,10 @@ use crate::device::{PreparedLaunch, Result, Sample, Sampler, Sampling};
 /// everything up to the end event by then. Otherwise the sample holds launch latency.
 const LEAD_NANOSECONDS: f64 = 100_000.0;
 
-/// A prepared series of launches.
+/// A prepared sequence of launches.
 pub(super) struct CudaSampler<'d> {
     device: &'d CudaDevice,
-    launch: PreparedLaunch,
+    sequence: Vec<PreparedLaunch>,
     work: Work<'d>,
     start: Event,
     end: Event,
@@ -41,10 +41,10 @@ enum Work<'d> {
 }
 
 impl<'d> CudaSampler<'d> {
-    /// Prepares sampling; the launch was validated.
+    /// Prepares sampling; the launches were validated, and there is one.
     pub(super) fn new(
         device: &'d CudaDevice,
-        launch: &PreparedLaunch,
+        sequence: &[PreparedLaunch],
         sampling: Sampling,
     ) -> Result<Self> {
         let work = match sampling {
@@ -55,7 +55,7 @@ impl<'d> CudaSampler<'d> {
                 }
             }
             Sampling::Hot { launches } => Work::Hot {
-                graph: Graph::capture(device, launch, launches)?,
+                graph: Graph::capture(device, sequence, launches)?,
                 launches,
                 replay_nanoseconds: 0.0,
             },
@@ -63,7 +63,7 @@ impl<'d> CudaSampler<'d> {
         let event = || Event::new(EventFlags::DEFAULT).map_err(cust_failed("an event"));
         Ok(Self {
             device,
-            launch: launch.clone(),
+            sequence: sequence.to_vec(),
             work,
             start: event()?,
             end: event()?,
@@ -80,13 +80,17 @@ impl Sampler for CudaSampler<'_> {
         // The first reading precedes the lead, so that even short samples span time enough.
         let mut clock = self.clock.borrow_mut();
         clock.begin(stream)?;
+        // The driver does not say which launch of a sequence failed: the text names the last.
+        let last = &self.sequence[self.sequence.len() - 1];
         let launches = match &self.work {
             Work::Cold { overwrites } => {
                 for _ in 0..*overwrites {
                     self.device.overwrite_l2()?;
                 }
                 record(&self.start)?;
-                self.device.enqueue(&self.launch)?;
+                for launch in &self.sequence {
+                    self.device.enqueue(launch)?;
+                }
                 1
             }
             Work::Hot {
@@ -96,16 +100,16 @@ impl Sampler for CudaSampler<'_> {
             } => {
                 // A replay keeps the stream busy as well as an overwrite would, and the L2 hot.
                 if *replay_nanoseconds < LEAD_NANOSECONDS * 10.0 {
-                    graph.replay(&self.launch)?;
+                    graph.replay(last)?;
                 }
                 record(&self.start)?;
-                graph.replay(&self.launch)?;
+                graph.replay(last)?;
                 *launches
             }
         };
         record(&self.end)?;
         clock.end(stream)?;
-        let failed = launch_failed(&self.launch);
+        let failed = launch_failed(last);
         self.end
             .synchronize()
             .map_err(|error| failed(super::failure::status(error)))?;
@@ -134,18 +138,30 @@ struct Graph<'d> {
 }
 
 impl<'d> Graph<'d> {
-    /// Records `launches` launches from the device's stream.
-    fn capture(device: &'d CudaDevice, launch: &PreparedLaunch, launches: u32) -> Result<Self> {
+    /// Records the sequence `times` times from the device's stream.
+    fn capture(device: &'d CudaDevice, sequence: &[PreparedLaunch], times: u32) -> Result<Self> {
         device.make_current()?;
         // Outside the recording: looking up a kernel may load code, which a recording forbids.
-        let module = device.module(&launch.kernel)?;
-        let function = modules::function(&module, &launch.kernel)?;
+        let modules = sequence
+            .iter()
+            .map(|launch| device.module(&launch.kernel))
+            .collect::<Result<Vec<_>>>()?;
+        let functions = sequence
+            .iter()
+            .zip(&modules)
+            .map(|(launch, module)| modules::function(module, &launch.kernel))
+            .collect::<Result<Vec<_>>>()?;
         let stream = device.stream.as_inner().cast::<c_void>();
         let in_graph = |status| failed("recording a graph of launches", status);
         // SAFETY: the stream is the device's and is not being recorded.
         unsafe { api::cuStreamBeginCapture_v2(stream, api::CAPTURE_THREAD_LOCAL) }
             .map_err(in_graph)?;
-        let queued = (0..launches).try_for_each(|_| device.enqueue_function(&function, launch));
+        let queued = (0..times).try_for_each(|_| {
+            functions
+                .iter()
+                .zip(sequence)
+                .try_for_each(|(function, launch)| device.enqueue_function(function, launch))
+        });
         let mut graph = ptr::null_mut();
         // The recording ends whatever happened in it, so that the stream can be used again.
         // SAFETY: the stream is being recorded.

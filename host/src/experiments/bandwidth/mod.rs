@@ -10,7 +10,7 @@ mod explain;
 mod kernels;
 mod worker;
 
-use std::{rc::Rc, time::Duration};
+use std::rc::Rc;
 
 use serde_json::Map;
 
@@ -18,7 +18,7 @@ pub use self::{
     explain::best,
     kernels::{GridRule, Inputs, KERNELS, Operation, StreamKernel},
 };
-use super::{Experiment, Worker};
+use super::{Experiment, Measuring, Worker};
 use crate::{
     device::Device,
     launch::Dim3,
@@ -32,12 +32,8 @@ pub struct Bandwidth {
     configurations: Vec<Configuration>,
     /// Seed of the inputs.
     pub seed: u64,
-    /// State of the L2 before a sample.
-    pub cache: Cache,
-    /// Samples at least.
-    pub minimum_samples: u32,
-    /// Cap on the wall time of one configuration's samples.
-    pub timeout: Duration,
+    /// How samples are taken.
+    pub measuring: Measuring,
 }
 
 /// One point of the sweep.
@@ -81,9 +77,7 @@ impl Bandwidth {
         Self {
             configurations,
             seed: 1,
-            cache: Cache::Cold,
-            minimum_samples: 10,
-            timeout: Duration::from_secs(15),
+            measuring: Measuring::default(),
         }
     }
 
@@ -138,7 +132,7 @@ impl Experiment for Bandwidth {
             "{}; {} elements of 4 bytes; {} L2; random inputs of seed {}; every result is verified",
             kernels.join(", "),
             sizes.join(", "),
-            match self.cache {
+            match self.measuring.cache {
                 Cache::Cold => "cold",
                 Cache::Hot => "hot",
             },

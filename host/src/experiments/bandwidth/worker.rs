@@ -1,19 +1,19 @@
 //! One configuration from its memory to its row.
 
-use std::{rc::Rc, time::Instant};
+use std::{rc::Rc, slice};
 
 use super::{Bandwidth, Configuration, Inputs, StreamKernel};
 use crate::{
     device::{Buffer, Device, DeviceError, KernelReference, PreparedLaunch},
     experiments::{
-        Experiment, Failure, Worker,
+        Experiment, Failure, Worker, timing,
         verify::{self, GUARD, POISON},
     },
     host_memory,
     launch::{Dim3, LaunchConfig},
-    measure::{self, Outcome, Rule},
+    measure::{HOT_LAUNCHES, Outcome},
     quantity,
-    report::{Cache, Row, Stage, Status, Timing},
+    report::{Cache, Row, Stage, Status},
 };
 
 /// Device memory in bytes for a kernel at a size: its arrays, and the guard behind the output.
@@ -60,7 +60,7 @@ impl<'a> BandwidthWorker<'a> {
         self.provide_arrays(configuration.kernel, configuration.elements)?;
         let launch = self.reset_output(configuration, config)?;
         let modelled = self.device.properties().modelled;
-        let outcome = if modelled && self.experiment.cache == Cache::Cold {
+        let outcome = if modelled && self.experiment.measuring.cache == Cache::Cold {
             // A model is deterministic: the launch that is verified is also the one that counts.
             let outcome = self.measure(&launch, Stage::Launch)?;
             self.verify(configuration)?;
@@ -74,19 +74,7 @@ impl<'a> BandwidthWorker<'a> {
             row.verified = true;
             self.measure(&launch, Stage::Time)?
         };
-        Ok(match outcome {
-            Outcome::Timed(timing) => {
-                self.report_time(timing, row);
-                Status::Ok
-            }
-            Outcome::Throttled { discarded } => Status::Skipped {
-                reason: format!(
-                    "throttled: in all {discarded} samples the SM clock was under {} % of its default; \
-                     let the GPU cool down or raise its power limit",
-                    measure::THROTTLED_CLOCK * 100.0
-                ),
-            },
-        })
+        Ok(timing::report(&*self.device, outcome, row))
     }
 
     /// The launch's extents, and what they mean for the device, also as the row tells them.
@@ -160,7 +148,7 @@ impl<'a> BandwidthWorker<'a> {
         self.arrays = None;
         let properties = self.device.properties();
         // Cold samples overwrite a buffer of the L2's size, which a GPU allocates beside these.
-        let overwritten = match self.experiment.cache {
+        let overwritten = match self.experiment.measuring.cache {
             Cache::Cold if !properties.modelled => properties.l2_bytes,
             _ => 0,
         };
@@ -276,32 +264,12 @@ impl<'a> BandwidthWorker<'a> {
     }
 
     fn measure(&self, launch: &PreparedLaunch, stage: Stage) -> Result<Outcome, Failure> {
-        let properties = self.device.properties();
-        let rule = Rule {
-            cache: self.experiment.cache,
-            minimum_samples: self.experiment.minimum_samples,
-            timeout: self.experiment.timeout,
-            modelled: properties.modelled,
-            default_clock_khz: properties.clock_khz,
-        };
-        let mut sampler = self
-            .device
-            .sampler(launch, rule.sampling())
-            .map_err(Failure::at(stage))?;
-        let begin = Instant::now();
-        measure::measure(&mut *sampler, &rule, &mut || begin.elapsed()).map_err(Failure::at(stage))
-    }
-
-    fn report_time(&self, timing: Timing, row: &mut Row) {
-        let properties = self.device.properties();
-        let bytes = row.bytes.unwrap_or(0);
-        row.gb_per_s = measure::bandwidth(bytes, timing.median_ns);
-        row.share_of_peak = row
-            .gb_per_s
-            .zip(properties.peak_gb_per_s)
-            .map(|(gb_per_s, peak)| gb_per_s / peak);
-        row.notes = measure::warnings(properties, &timing, bytes, row.gb_per_s);
-        row.time = Some(timing);
+        self.experiment.measuring.measure(
+            &*self.device,
+            slice::from_ref(launch),
+            HOT_LAUNCHES,
+            stage,
+        )
     }
 }
 

@@ -1,6 +1,6 @@
 //! One launch: warmed up, timed, read back and verified.
 
-use std::rc::Rc;
+use std::{rc::Rc, slice};
 
 use super::{Clocks, completion_times, packed_id, shift};
 use crate::{
@@ -122,7 +122,7 @@ impl<'a> ClocksWorker<'a> {
         };
         let sample = self
             .device
-            .sampler(launch, sampling)
+            .sampler(slice::from_ref(launch), sampling)
             .and_then(|mut sampler| sampler.sample())
             .map_err(Failure::at(Stage::Time))?;
         let nanoseconds = sample.nanoseconds;

@@ -11,13 +11,13 @@
 mod compare;
 mod worker;
 
-use std::{rc::Rc, time::Duration};
+use std::rc::Rc;
 
 use serde_json::{Map, json};
 
 pub use compare::conclusions;
 
-use super::{Experiment, Worker};
+use super::{Experiment, Measuring, Worker};
 use crate::{
     device::Device,
     launch::{Dim3, LaunchConfig},
@@ -93,12 +93,8 @@ pub struct Geometry {
     configurations: Vec<(Dim3, Shape)>,
     /// Seed of the inputs.
     pub seed: u64,
-    /// State of the L2 before a sample.
-    pub cache: Cache,
-    /// Samples at least.
-    pub minimum_samples: u32,
-    /// Cap on the wall time of one configuration's samples.
-    pub timeout: Duration,
+    /// How samples are taken.
+    pub measuring: Measuring,
 }
 
 impl Geometry {
@@ -108,9 +104,7 @@ impl Geometry {
         Self {
             configurations: sizes.iter().flat_map(launches).collect(),
             seed: 1,
-            cache: Cache::Cold,
-            minimum_samples: 10,
-            timeout: Duration::from_secs(15),
+            measuring: Measuring::default(),
         }
     }
 
@@ -143,7 +137,7 @@ impl Experiment for Geometry {
             "checkerboard_1d, _2d and _3d on {} elements of 4 bytes; {} L2; random inputs of seed \
              {}; every result is verified",
             sizes.join(", "),
-            match self.cache {
+            match self.measuring.cache {
                 Cache::Cold => "cold",
                 Cache::Hot => "hot",
             },

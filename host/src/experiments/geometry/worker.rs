@@ -1,17 +1,17 @@
 //! One launch from its memory to its row.
 
-use std::{rc::Rc, time::Instant};
+use std::{rc::Rc, slice};
 
 use super::{Geometry, Shape};
 use crate::{
     device::{Buffer, Device, DeviceError, PreparedLaunch, prepare},
     experiments::{
-        Experiment, Failure, Worker, residency,
+        Experiment, Failure, Worker, residency, timing,
         verify::{self, GUARD, POISON},
     },
     host_memory,
     launch::Dim3,
-    measure::{self, Outcome, Rule},
+    measure::{HOT_LAUNCHES, Outcome},
     random::Stream,
     report::{Cache, Row, Stage, Status},
 };
@@ -84,7 +84,7 @@ impl<'a> GeometryWorker<'a> {
         let launch = bind(size, shape, reference.alpha, arrays);
         residency::fill(&*self.device, &launch.kernel, row)?;
         let modelled = self.device.properties().modelled;
-        let outcome = if modelled && self.experiment.cache == Cache::Cold {
+        let outcome = if modelled && self.experiment.measuring.cache == Cache::Cold {
             // A model is deterministic: the launch that is verified is also the one that counts.
             let outcome = self.measure(&launch, Stage::Launch)?;
             self.verify(size, &reference, row)?;
@@ -96,27 +96,7 @@ impl<'a> GeometryWorker<'a> {
             self.verify(size, &reference, row)?;
             self.measure(&launch, Stage::Time)?
         };
-        let properties = self.device.properties();
-        Ok(match outcome {
-            Outcome::Timed(timing) => {
-                let bytes = row.bytes.unwrap_or(0);
-                row.gb_per_s = measure::bandwidth(bytes, timing.median_ns);
-                row.share_of_peak = row
-                    .gb_per_s
-                    .zip(properties.peak_gb_per_s)
-                    .map(|(gb_per_s, peak)| gb_per_s / peak);
-                row.notes = measure::warnings(properties, &timing, bytes, row.gb_per_s);
-                row.time = Some(timing);
-                Status::Ok
-            }
-            Outcome::Throttled { discarded } => Status::Skipped {
-                reason: format!(
-                    "throttled: in all {discarded} samples the SM clock was under {} % of its \
-                     default; let the GPU cool down or raise its power limit",
-                    measure::THROTTLED_CLOCK * 100.0
-                ),
-            },
-        })
+        Ok(timing::report(&*self.device, outcome, row))
     }
 
     fn provide_arrays(&mut self, size: Dim3, reference: &Reference) -> Result<(), Failure> {
@@ -129,7 +109,7 @@ impl<'a> GeometryWorker<'a> {
         }
         self.arrays = None;
         let properties = self.device.properties();
-        let overwritten = match self.experiment.cache {
+        let overwritten = match self.experiment.measuring.cache {
             Cache::Cold if !properties.modelled => properties.l2_bytes,
             _ => 0,
         };
@@ -190,20 +170,12 @@ impl<'a> GeometryWorker<'a> {
     }
 
     fn measure(&self, launch: &PreparedLaunch, stage: Stage) -> Result<Outcome, Failure> {
-        let properties = self.device.properties();
-        let rule = Rule {
-            cache: self.experiment.cache,
-            minimum_samples: self.experiment.minimum_samples,
-            timeout: self.experiment.timeout,
-            modelled: properties.modelled,
-            default_clock_khz: properties.clock_khz,
-        };
-        let mut sampler = self
-            .device
-            .sampler(launch, rule.sampling())
-            .map_err(Failure::at(stage))?;
-        let begin = Instant::now();
-        measure::measure(&mut *sampler, &rule, &mut || begin.elapsed()).map_err(Failure::at(stage))
+        self.experiment.measuring.measure(
+            &*self.device,
+            slice::from_ref(launch),
+            HOT_LAUNCHES,
+            stage,
+        )
     }
 }
 
