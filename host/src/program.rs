@@ -76,6 +76,16 @@ pub fn list_devices() -> Result<ExitCode> {
     print(&text)
 }
 
+/// The values in order, each once.
+pub fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
+    values.fold(Vec::new(), |mut distinct, value| {
+        if !distinct.contains(&value) {
+            distinct.push(value);
+        }
+        distinct
+    })
+}
+
 /// A run of a program.
 pub struct Run<'a> {
     /// The program's name.
@@ -156,6 +166,7 @@ impl Run<'_> {
             let record = |data| Record { row: number, data };
             report.records.extend(records.into_iter().map(record));
             report.rows.push(row);
+            self.experiment.relate(&mut report.rows);
             progress.inc(1);
             if written.is_ok() {
                 written = self.outputs.update(&report);

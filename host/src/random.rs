@@ -41,6 +41,13 @@ impl Stream {
         f32::from_bits(sign | (127 - below_one) << 23 | mantissa)
     }
 
+    /// A float as [`Self::f32`] gives it, with all bits of the wider mantissa in use.
+    pub fn f64(self, index: u64) -> f64 {
+        let mantissa = mix(self.bits(index)) >> 12;
+        let coarse = f64::from(self.f32(index));
+        f64::from_bits(coarse.to_bits() & !((1 << 52) - 1) | mantissa)
+    }
+
     /// Fills `values` with elements `first`, `first + 1`, … on all cores.
     pub fn fill_f32(self, first: u64, values: &mut [f32]) {
         values
@@ -113,6 +120,16 @@ mod tests {
         assert!((share(|value| value.abs() >= 1.0) - 0.5).abs() < 0.01);
         assert!((share(|value| value.abs() < 0.25) - 0.125).abs() < 0.01);
         assert!((share(|value| *value < 0.0) - 0.5).abs() < 0.01);
+    }
+
+    #[test]
+    fn wide_floats_have_the_sign_and_magnitude_of_narrow_ones() {
+        let stream = Stream::new(1, 0);
+        for index in 0..1000 {
+            let (narrow, wide) = (f64::from(stream.f32(index)), stream.f64(index));
+            assert_eq!(narrow.to_bits() >> 52, wide.to_bits() >> 52);
+            assert_ne!(wide.to_bits() & 0xf_ffff, 0);
+        }
     }
 
     #[test]

@@ -169,8 +169,40 @@ pub struct Row {
     pub gb_per_s: Option<f64>,
     /// `gb_per_s` over the device's peak, 0 to 1 and above.
     pub share_of_peak: Option<f64>,
+    /// `gb_per_s` over that of the fastest plain read of the same data in the same report.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub share_of_read: Option<f64>,
+    /// Launches that the time spans, where the program says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub launches: Option<u32>,
     /// Warnings and remarks on this row.
     pub notes: Vec<String>,
+}
+
+impl Row {
+    /// The row of a configuration that has not run: status `skipped`, and nothing known.
+    pub fn outline(kernel: &str, elements: u64, grid: Dim3, block: Dim3) -> Self {
+        Self {
+            kernel: kernel.to_owned(),
+            elements,
+            grid,
+            block,
+            axes: Map::new(),
+            blocks_per_sm: None,
+            occupancy: None,
+            status: Status::Skipped {
+                reason: "not run".to_owned(),
+            },
+            verified: false,
+            time: None,
+            bytes: None,
+            gb_per_s: None,
+            share_of_peak: None,
+            share_of_read: None,
+            launches: None,
+            notes: Vec::new(),
+        }
+    }
 }
 
 /// What came of a configuration.

@@ -187,7 +187,9 @@ fn the_sm_clock_is_reported_over_cold_samples() {
         let config = LaunchConfig::new(1, 32);
         let launch = prepare(kernels::VECTOR_ADD, config, (32_u64, &a, &a, &mut c));
         device.launch_prepared(&launch).unwrap();
-        let mut sampler = device.sampler(slice::from_ref(&launch), Sampling::Cold).unwrap();
+        let mut sampler = device
+            .sampler(slice::from_ref(&launch), Sampling::Cold)
+            .unwrap();
         let clocks: Vec<u32> = (0..20)
             .filter_map(|_| sampler.sample().unwrap().clock_khz)
             .collect();
@@ -214,7 +216,9 @@ fn modelled_times_are_deterministic() {
         let mut c = Buffer::<f32>::new(&device, 4096).unwrap();
         let config = LaunchConfig::for_elements(4096, 128);
         let launch = prepare(kernels::VECTOR_ADD, config, (4096_u64, &a, &a, &mut c));
-        let mut sampler = device.sampler(slice::from_ref(&launch), Sampling::Cold).unwrap();
+        let mut sampler = device
+            .sampler(slice::from_ref(&launch), Sampling::Cold)
+            .unwrap();
         let first = sampler.sample().unwrap();
         assert_eq!(sampler.sample().unwrap(), first, "a second cold sample");
         first

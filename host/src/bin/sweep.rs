@@ -104,14 +104,14 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
     if arguments.common.list_devices {
         return program::list_devices();
     }
-    let kernels = distinct(
+    let kernels = program::distinct(
         arguments
             .kernel
             .iter()
             .flat_map(|choice| &choice.0)
             .copied(),
     );
-    let grids = distinct(
+    let grids = program::distinct(
         arguments
             .grid
             .iter()
@@ -143,9 +143,9 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
             session.device().free_memory()?,
         )]
     } else {
-        distinct(arguments.size.iter().copied())
+        program::distinct(arguments.size.iter().copied())
     };
-    let blocks = distinct(
+    let blocks = program::distinct(
         arguments
             .block
             .iter()
@@ -164,16 +164,6 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
         conclusions: bandwidth::best,
     }
     .run(session.devices(memory))
-}
-
-/// The values in order, each once.
-fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
-    values.fold(Vec::new(), |mut distinct, value| {
-        if !distinct.contains(&value) {
-            distinct.push(value);
-        }
-        distinct
-    })
 }
 
 fn default_size(properties: &Properties, kernels: &[&StreamKernel], free: u64) -> u64 {

@@ -7,6 +7,8 @@ pub mod bandwidth;
 pub mod block_order;
 pub mod clocks;
 pub mod geometry;
+mod memory;
+pub mod reduce;
 mod residency;
 mod run;
 pub mod thread_map;
@@ -43,6 +45,9 @@ pub trait Experiment: Sync {
     }
     /// A configuration's row as it stands before it has run: status `skipped`.
     fn outline(&self, index: usize) -> Row;
+    /// Fills in what a row says in relation to other rows, once it is there: called with all rows
+    /// so far after each.
+    fn relate(&self, _rows: &mut [Row]) {}
     /// What runs configurations on a device, one after the other.
     fn worker(&self, device: Rc<dyn Device>) -> Box<dyn Worker + '_>;
 }

@@ -6,10 +6,12 @@ use crate::{
     report::{Row, Stage},
 };
 
-/// Fills in a row's resident blocks per SM and its occupancy, from its block.
+/// Fills in a row's resident blocks per SM and its occupancy, from its block and the dynamic shared
+/// memory of each.
 pub(super) fn fill(
     device: &dyn Device,
     kernel: &KernelReference,
+    dynamic_shared_bytes: u32,
     row: &mut Row,
 ) -> Result<(), Failure> {
     let Ok(threads) = u32::try_from(row.block.count()) else {
@@ -17,7 +19,7 @@ pub(super) fn fill(
     };
     let limits = &device.properties().limits;
     let per_sm = device
-        .blocks_per_sm(kernel, threads, 0)
+        .blocks_per_sm(kernel, threads, dynamic_shared_bytes)
         .map_err(Failure::at(Stage::Launch))?;
     let warps = |threads: u32| threads.div_ceil(limits.warp_size);
     row.blocks_per_sm = Some(per_sm);

@@ -101,22 +101,8 @@ impl Experiment for ThreadMap {
             ("idle_lanes".to_string(), json!(idle_lanes(threads))),
         ];
         Row {
-            kernel: kernels::THREAD_MAP.declaration().name.to_string(),
-            elements: threads,
-            grid,
-            block,
             axes: Map::from_iter(axes),
-            blocks_per_sm: None,
-            occupancy: None,
-            status: Status::Skipped {
-                reason: "not run".to_string(),
-            },
-            verified: false,
-            time: None,
-            bytes: None,
-            gb_per_s: None,
-            share_of_peak: None,
-            notes: Vec::new(),
+            ..Row::outline(kernels::THREAD_MAP.declaration().name, threads, grid, block)
         }
     }
 

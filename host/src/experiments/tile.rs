@@ -106,10 +106,6 @@ impl Experiment for Tile {
         };
         let blocks = self.elements.div_ceil(TILE);
         Row {
-            kernel: kernel.declaration().name.to_string(),
-            elements: self.elements,
-            grid: Dim3::from(u32::try_from(blocks).unwrap_or(u32::MAX)),
-            block: Dim3::from(TILE as u32),
             axes: Map::from_iter([
                 ("barrier".to_string(), json!(barrier)),
                 ("launches".to_string(), json!(0)),
@@ -117,17 +113,12 @@ impl Experiment for Tile {
                 ("at warp borders".to_string(), Value::Null),
                 ("race".to_string(), Value::Null),
             ]),
-            blocks_per_sm: None,
-            occupancy: None,
-            status: Status::Skipped {
-                reason: "not run".to_string(),
-            },
-            verified: false,
-            time: None,
-            bytes: None,
-            gb_per_s: None,
-            share_of_peak: None,
-            notes: Vec::new(),
+            ..Row::outline(
+                kernel.declaration().name,
+                self.elements,
+                Dim3::from(u32::try_from(blocks).unwrap_or(u32::MAX)),
+                Dim3::from(TILE as u32),
+            )
         }
     }
 
@@ -160,7 +151,7 @@ impl TileWorker<'_> {
             kernels::TILE_NEIGHBOUR_RACY
         };
         let reference = KernelReference::Declared(kernel.declaration());
-        residency::fill(&*self.device, &reference, row)?;
+        residency::fill(&*self.device, &reference, 0, row)?;
         let at_memory = |error| Failure::at(Stage::Memory)(error);
         self.check_memory()?;
         let input = Buffer::<f32>::new(&self.device, elements as usize).map_err(at_memory)?;

@@ -1,5 +1,6 @@
 //! Inputs onto a device and results back, in chunks: host memory stays small whatever the size.
 
+use bytemuck::Pod;
 use rayon::prelude::*;
 
 use crate::{
@@ -25,11 +26,30 @@ pub fn write_stream(
     elements: u64,
     stream: Stream,
 ) -> Result<()> {
-    let mut chunk = vec![0.0_f32; CHUNK.min(elements) as usize];
+    write_elements(device, address, elements, |index| stream.f32(index))
+}
+
+/// Writes `elements` values to device memory at `address`, each as `value` says of its index.
+pub fn write_elements<T: Pod + Send>(
+    device: &dyn Device,
+    address: u64,
+    elements: u64,
+    value: impl Fn(u64) -> T + Sync,
+) -> Result<()> {
+    let bytes = size_of::<T>() as u64;
+    let mut chunk = vec![T::zeroed(); CHUNK.min(elements) as usize];
     for (first, len) in chunks(elements) {
         let values = &mut chunk[..len];
-        stream.fill_f32(first, values);
-        device.write_bytes(address + 4 * first, bytemuck::cast_slice(values))?;
+        values
+            .par_chunks_mut(PIECE)
+            .enumerate()
+            .for_each(|(piece, values)| {
+                let first = first + (piece * PIECE) as u64;
+                for (index, place) in (first..).zip(values) {
+                    *place = value(index);
+                }
+            });
+        device.write_bytes(address + bytes * first, bytemuck::cast_slice(values))?;
     }
     Ok(())
 }

@@ -119,6 +119,13 @@ fn columns(report: &Report) -> Vec<Column<'_>> {
     add("bytes", Box::new(|row| optional(row.bytes)));
     add("gb_per_s", Box::new(|row| optional(row.gb_per_s)));
     add("share_of_peak", Box::new(|row| optional(row.share_of_peak)));
+    // Columns of programs that report such.
+    if report.rows.iter().any(|row| row.share_of_read.is_some()) {
+        add("share_of_read", Box::new(|row| optional(row.share_of_read)));
+    }
+    if report.rows.iter().any(|row| row.launches.is_some()) {
+        add("launches", Box::new(|row| optional(row.launches)));
+    }
     add("notes", Box::new(|row| row.notes.join("; ")));
     columns
 }

@@ -84,6 +84,8 @@ pub(crate) fn row(kernel: &str, block: u32, gb_per_s: f64) -> Row {
         bytes: Some(bytes),
         gb_per_s: Some(gb_per_s),
         share_of_peak: Some(gb_per_s / 4800.0),
+        share_of_read: None,
+        launches: None,
         notes: Vec::new(),
     }
 }

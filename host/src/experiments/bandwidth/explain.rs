@@ -148,6 +148,8 @@ mod tests {
                     }),
                     gb_per_s: Some(gb_per_s),
                     share_of_peak: Some(gb_per_s / 4800.0),
+                    share_of_read: None,
+                    launches: None,
                     ..fake::row()
                 }
             })

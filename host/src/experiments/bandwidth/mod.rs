@@ -12,8 +12,6 @@ mod worker;
 
 use std::rc::Rc;
 
-use serde_json::Map;
-
 pub use self::{
     explain::best,
     kernels::{GridRule, Inputs, KERNELS, Operation, StreamKernel},
@@ -23,7 +21,7 @@ use crate::{
     device::Device,
     launch::Dim3,
     quantity,
-    report::{Cache, Row, Status},
+    report::{Cache, Row},
 };
 
 /// What the sweep runs over, and how it measures.
@@ -151,24 +149,12 @@ impl Experiment for Bandwidth {
             block,
             grid,
         } = self.configurations[index];
-        Row {
-            kernel: kernel.name().to_string(),
+        Row::outline(
+            kernel.name(),
             elements,
-            grid: Dim3::from(grid.unwrap_or(0)),
-            block: block.into(),
-            axes: Map::new(),
-            blocks_per_sm: None,
-            occupancy: None,
-            status: Status::Skipped {
-                reason: "not run".to_string(),
-            },
-            verified: false,
-            time: None,
-            bytes: None,
-            gb_per_s: None,
-            share_of_peak: None,
-            notes: Vec::new(),
-        }
+            Dim3::from(grid.unwrap_or(0)),
+            block.into(),
+        )
     }
 
     fn worker(&self, device: Rc<dyn Device>) -> Box<dyn Worker + '_> {

@@ -4,7 +4,7 @@ use super::*;
 use crate::{
     device::{DeviceError, KernelReference, PreparedLaunch},
     experiments::{Devices, fake::Fake, run, verify::GUARD},
-    report::Stage,
+    report::{Stage, Status},
 };
 
 /// What the kernels do, on the fake's memory. Arguments are n, then a, b, c or alpha, x, y.

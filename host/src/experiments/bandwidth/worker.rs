@@ -4,12 +4,13 @@ use std::{rc::Rc, slice};
 
 use super::{Bandwidth, Configuration, Inputs, StreamKernel};
 use crate::{
-    device::{Buffer, Device, DeviceError, KernelReference, PreparedLaunch},
+    device::{Buffer, Device, KernelReference, PreparedLaunch},
     experiments::{
-        Experiment, Failure, Worker, timing,
+        Experiment, Failure, Worker,
+        memory::{self, ALIGNMENT},
+        timing,
         verify::{self, GUARD, POISON},
     },
-    host_memory,
     launch::{Dim3, LaunchConfig},
     measure::{HOT_LAUNCHES, Outcome},
     quantity,
@@ -27,9 +28,6 @@ pub(super) fn required(kernel: &StreamKernel, elements: u64) -> u64 {
 pub(super) fn largest(kernel: &StreamKernel, bytes: u64) -> u64 {
     bytes.saturating_sub(required(kernel, 0)) / (4 * kernel.arrays())
 }
-
-/// What allocations may be rounded up to, each: a CUDA driver hands out pieces of 2 MiB.
-const ALIGNMENT: u64 = 2 << 20;
 
 pub(super) struct BandwidthWorker<'a> {
     experiment: &'a Bandwidth,
@@ -147,23 +145,14 @@ impl<'a> BandwidthWorker<'a> {
         }
         self.arrays = None;
         let properties = self.device.properties();
-        // Cold samples overwrite a buffer of the L2's size, which a GPU allocates beside these.
-        let overwritten = match self.experiment.measuring.cache {
-            Cache::Cold if !properties.modelled => properties.l2_bytes,
-            _ => 0,
-        };
-        let required = required(kernel, elements).saturating_add(overwritten);
-        let available = self
-            .device
-            .free_memory()
-            .map_err(Failure::at(Stage::Memory))?;
-        if required > available {
-            return Err(Failure::at(Stage::Memory)(DeviceError::OutOfMemory {
-                required,
-                available,
-                hint: format!(
+        memory::require(
+            &*self.device,
+            required(kernel, elements),
+            self.experiment.measuring.cache,
+            |available| {
+                format!(
                     "the largest size that fits is {} elements, {} are asked for{}",
-                    largest(kernel, available.saturating_sub(overwritten)),
+                    largest(kernel, available),
                     quantity::display(elements),
                     // Otherwise the chip's memory, which reports name, would seem to be there.
                     if properties.modelled && available < properties.memory_bytes {
@@ -175,13 +164,9 @@ impl<'a> BandwidthWorker<'a> {
                     } else {
                         String::new()
                     }
-                ),
-            }));
-        }
-        if let Some(available) = host_memory::available().filter(|_| properties.modelled) {
-            host_memory::check(required, available)
-                .map_err(|reason| Failure::new(Stage::Memory, reason))?;
-        }
+                )
+            },
+        )?;
         let at_memory = Failure::at(Stage::Memory);
         let mut arrays = Arrays {
             elements,

@@ -71,22 +71,13 @@ impl Experiment for BlockOrder {
 
     fn outline(&self, index: usize) -> Row {
         Row {
-            kernel: kernels::BLOCK_ORDER.declaration().name.to_string(),
-            elements: self.grid.count(),
-            grid: self.grid,
-            block: self.block,
             axes: Map::from_iter([("launch".to_string(), json!(index + 1))]),
-            blocks_per_sm: None,
-            occupancy: None,
-            status: Status::Skipped {
-                reason: "not run".to_string(),
-            },
-            verified: false,
-            time: None,
-            bytes: None,
-            gb_per_s: None,
-            share_of_peak: None,
-            notes: Vec::new(),
+            ..Row::outline(
+                kernels::BLOCK_ORDER.declaration().name,
+                self.grid.count(),
+                self.grid,
+                self.block,
+            )
         }
     }
 

@@ -35,7 +35,7 @@ impl<'a> OrderWorker<'a> {
         let BlockOrder { grid, rounds, .. } = *self.experiment;
         let kernel = kernels::BLOCK_ORDER;
         let reference = KernelReference::Declared(kernel.declaration());
-        residency::fill(&*self.device, &reference, row)?;
+        residency::fill(&*self.device, &reference, 0, row)?;
         let at_memory = |error| Failure::at(Stage::Memory)(error);
         let values = VALUES * grid.count() as usize;
         let mut ticket = Buffer::from_slice(&self.device, &[0_u32]).map_err(at_memory)?;

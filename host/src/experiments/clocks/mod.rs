@@ -31,7 +31,7 @@ use super::{Experiment, Worker};
 use crate::{
     device::Device,
     hierarchy::Hierarchy,
-    report::{Cache, Row, Status},
+    report::{Cache, Row},
 };
 
 /// The most threads of one launch: there is a number to read for each of them.
@@ -94,22 +94,15 @@ impl Experiment for Clocks {
             (SHIFT_AXIS.to_string(), json!(shift(block))),
         ];
         Row {
-            kernel: kernels::CLOCKS.declaration().name.to_string(),
-            elements: self.launches[index].threads(),
-            grid,
-            block,
             axes: Map::from_iter(axes),
-            blocks_per_sm: None,
-            occupancy: None,
-            status: Status::Skipped {
-                reason: "not run".to_string(),
-            },
-            verified: false,
-            time: None,
-            bytes: None,
-            gb_per_s: None,
-            share_of_peak: None,
             notes: packing::note(block).into_iter().collect(),
+
+            ..Row::outline(
+                kernels::CLOCKS.declaration().name,
+                self.launches[index].threads(),
+                grid,
+                block,
+            )
         }
     }
 

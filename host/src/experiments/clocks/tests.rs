@@ -6,7 +6,7 @@ use super::*;
 use crate::{
     device::PreparedLaunch,
     experiments::{Devices, fake::Fake, run, verify::GUARD},
-    report::{RecordData, Stage, ThreadRecord},
+    report::{RecordData, Stage, Status, ThreadRecord},
 };
 
 const LAUNCH: Hierarchy = Hierarchy {

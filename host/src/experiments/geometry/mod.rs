@@ -21,7 +21,7 @@ use super::{Experiment, Measuring, Worker};
 use crate::{
     device::Device,
     launch::{Dim3, LaunchConfig},
-    report::{Cache, Row, Status},
+    report::{Cache, Row},
 };
 
 /// Name of the axis that tells launches apart.
@@ -161,10 +161,6 @@ impl Experiment for Geometry {
         let threads = blocks.saturating_mul(block.count());
         let masked = threads.saturating_sub(size.count());
         Row {
-            kernel: kernel.name.to_string(),
-            elements: size.count(),
-            grid,
-            block,
             axes: Map::from_iter([
                 (SIZE_AXIS.to_string(), json!(size_name(size))),
                 (LAUNCH_AXIS.to_string(), json!(shape.name())),
@@ -172,17 +168,9 @@ impl Experiment for Geometry {
                 ("threads".to_string(), json!(threads)),
                 ("masked".to_string(), json!(masked)),
             ]),
-            blocks_per_sm: None,
-            occupancy: None,
-            status: Status::Skipped {
-                reason: "not run".to_string(),
-            },
-            verified: false,
-            time: None,
             bytes: Some(size.count().saturating_mul(8)),
-            gb_per_s: None,
-            share_of_peak: None,
-            notes: Vec::new(),
+
+            ..Row::outline(kernel.name, size.count(), grid, block)
         }
     }
 

@@ -4,12 +4,11 @@ use std::{rc::Rc, slice};
 
 use super::{Geometry, Shape};
 use crate::{
-    device::{Buffer, Device, DeviceError, PreparedLaunch, prepare},
+    device::{Buffer, Device, PreparedLaunch, prepare},
     experiments::{
-        Experiment, Failure, Worker, residency, timing,
+        Experiment, Failure, Worker, memory, residency, timing,
         verify::{self, GUARD, POISON},
     },
-    host_memory,
     launch::Dim3,
     measure::{HOT_LAUNCHES, Outcome},
     random::Stream,
@@ -82,7 +81,7 @@ impl<'a> GeometryWorker<'a> {
             .fill(POISON)
             .map_err(Failure::at(Stage::Memory))?;
         let launch = bind(size, shape, reference.alpha, arrays);
-        residency::fill(&*self.device, &launch.kernel, row)?;
+        residency::fill(&*self.device, &launch.kernel, 0, row)?;
         let modelled = self.device.properties().modelled;
         let outcome = if modelled && self.experiment.measuring.cache == Cache::Cold {
             // A model is deterministic: the launch that is verified is also the one that counts.
@@ -108,24 +107,9 @@ impl<'a> GeometryWorker<'a> {
             return Ok(());
         }
         self.arrays = None;
-        let properties = self.device.properties();
-        let overwritten = match self.experiment.measuring.cache {
-            Cache::Cold if !properties.modelled => properties.l2_bytes,
-            _ => 0,
-        };
-        let required = required(size).saturating_add(overwritten);
-        let available = self
-            .device
-            .free_memory()
-            .map_err(Failure::at(Stage::Memory))?;
-        if required > available {
-            let error = DeviceError::out_of_memory(required, available);
-            return Err(Failure::at(Stage::Memory)(error));
-        }
-        if let Some(available) = host_memory::available().filter(|_| properties.modelled) {
-            host_memory::check(required, available)
-                .map_err(|reason| Failure::new(Stage::Memory, reason))?;
-        }
+        let hint = |_| "use fewer elements, or free memory that other programs hold".to_owned();
+        let cache = self.experiment.measuring.cache;
+        memory::require(&*self.device, required(size), cache, hint)?;
         let at_memory = |error| Failure::at(Stage::Memory)(error);
         let elements = size.count();
         let input = Buffer::new(&self.device, elements as usize).map_err(at_memory)?;

@@ -87,6 +87,10 @@ pub(in crate::export) fn columns(
         row.gb_per_s.map(|rate| format!("{rate:.places$}"))
     });
     add("of peak", true, 1, &|row| row.share_of_peak.map(percent));
+    add("of read", true, 0, &|row| row.share_of_read.map(percent));
+    add("launches", true, 0, &|row| {
+        row.launches.map(|launches| launches.to_string())
+    });
     columns.push(Column {
         title: "verified".to_owned(),
         numeric: false,

@@ -65,12 +65,15 @@ fn check_row(index: usize, row: &Row) -> Result<(), NotFinite> {
         bytes: _,
         gb_per_s,
         share_of_peak,
+        share_of_read,
+        launches: _,
         notes: _,
     } = row;
     let path = |field: &str| format!("rows[{index}].{field}");
     number(*occupancy, || path("occupancy"))?;
     number(*gb_per_s, || path("gb_per_s"))?;
     number(*share_of_peak, || path("share_of_peak"))?;
+    number(*share_of_read, || path("share_of_read"))?;
     let Some(time) = time else { return Ok(()) };
     let Timing {
         times: _,

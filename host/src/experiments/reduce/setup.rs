@@ -1,0 +1,263 @@
+//! A configuration's memory and launches.
+
+use std::rc::Rc;
+
+use kernels::handle::Declaration;
+
+use super::{
+    element::{ElementType, Input, Operation, Value},
+    variants::{Places, Variant, sequence},
+};
+use crate::{
+    device::{Buffer, Device, DeviceError, KernelReference, PreparedLaunch, Result},
+    experiments::{
+        memory::ALIGNMENT,
+        verify::{self, GUARD, POISON},
+    },
+    launch::LaunchConfig,
+    random::Stream,
+};
+
+/// One reduction.
+#[derive(Debug, Clone, Copy)]
+pub struct Configuration {
+    /// How.
+    pub variant: &'static Variant,
+    /// By which kernel.
+    pub kernel: &'static Declaration,
+    /// To what.
+    pub operation: Operation,
+    /// Of what.
+    pub element: ElementType,
+    /// Elements.
+    pub n: u64,
+    /// Threads per block.
+    pub block: u32,
+    /// Blocks, where they shall not follow from the size.
+    pub grid: Option<u32>,
+}
+
+/// Threads per block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Threads {
+    /// What suits the size, as measured on an H200.
+    Automatic,
+    /// So many.
+    Given(u32),
+}
+
+/// Bytes up to which one block of 256 threads reads everything faster than several could hand their
+/// results over, and those up to which one of 1024 does; measured on an H200.
+const ONE_SMALL_BLOCK: u64 = 16 << 10;
+const ONE_LARGE_BLOCK: u64 = 64 << 10;
+/// Bytes from which on blocks of 512 are better than twice as many of 256; measured on an H200.
+const LARGE_BLOCKS: u64 = 2 << 20;
+
+/// The block that suits a size.
+pub(super) fn automatic_block(n: u64, element: ElementType) -> u32 {
+    match n.saturating_mul(element.bytes()) {
+        bytes if bytes <= ONE_SMALL_BLOCK => 256,
+        bytes if bytes <= ONE_LARGE_BLOCK => 1024,
+        bytes if bytes < LARGE_BLOCKS => 256,
+        _ => 512,
+    }
+}
+
+/// How often a graph holds a reduction of so many bytes: short ones more often, so that a replay
+/// outlasts what its two events cost.
+pub fn hot_launches(bytes: u64) -> u32 {
+    if bytes > 64 << 20 { 8 } else { 40 }
+}
+
+/// Device memory in bytes for the arrays of a size. The results of blocks or threads, of which as
+/// many as are resident, are small beside the rounding of allocations.
+pub(super) fn required(element: ElementType, n: u64) -> u64 {
+    n.saturating_mul(element.bytes() * arrays(element))
+        .saturating_add(ALIGNMENT * (arrays(element) + 6))
+}
+
+/// The largest size in so many bytes of device memory.
+pub(super) fn largest(element: ElementType, bytes: u64) -> u64 {
+    bytes.saturating_sub(required(element, 0)) / (element.bytes() * arrays(element))
+}
+
+/// One array of each input: sums of floats are verified with whole numbers, too.
+const fn arrays(element: ElementType) -> u64 {
+    if element.is_float() { 2 } else { 1 }
+}
+
+/// The inputs on the device.
+pub struct Arrays {
+    element: ElementType,
+    n: u64,
+    random: Buffer<u8>,
+    whole: Option<Buffer<u8>>,
+}
+
+impl Arrays {
+    /// Allocates the inputs and writes them.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn new(device: &Rc<dyn Device>, element: ElementType, n: u64, seed: u64) -> Result<Self> {
+        let fill = |input| -> Result<Buffer<u8>> {
+            let bytes = usize::try_from(n.saturating_mul(element.bytes()))
+                .map_err(|_| DeviceError::Failed("more bytes than can be addressed".to_owned()))?;
+            let buffer = Buffer::new(device, bytes)?;
+            let (address, stream) = (buffer.address(), stream(seed));
+            match element {
+                ElementType::I32 => write::<i32>(&**device, address, n, input, stream),
+                ElementType::U32 => write::<u32>(&**device, address, n, input, stream),
+                ElementType::I64 => write::<i64>(&**device, address, n, input, stream),
+                ElementType::F32 => write::<f32>(&**device, address, n, input, stream),
+                ElementType::F64 => write::<f64>(&**device, address, n, input, stream),
+            }?;
+            Ok(buffer)
+        };
+        Ok(Self {
+            element,
+            n,
+            random: fill(Input::Random)?,
+            whole: element.is_float().then(|| fill(Input::Whole)).transpose()?,
+        })
+    }
+
+    /// Whether these are the inputs of a configuration.
+    pub fn fit(&self, configuration: &Configuration) -> bool {
+        self.element == configuration.element && self.n == configuration.n
+    }
+
+    /// Whether there are such inputs.
+    pub fn has(&self, input: Input) -> bool {
+        input == Input::Random || self.whole.is_some()
+    }
+
+    fn address(&self, input: Input) -> u64 {
+        match (input, &self.whole) {
+            (Input::Whole, Some(whole)) => whole.address(),
+            _ => self.random.address(),
+        }
+    }
+}
+
+/// The stream of the inputs of a seed.
+pub(super) fn stream(seed: u64) -> Stream {
+    Stream::new(seed, 0)
+}
+
+fn write<T: Value>(
+    device: &dyn Device,
+    address: u64,
+    n: u64,
+    input: Input,
+    stream: Stream,
+) -> Result<()> {
+    verify::write_elements(device, address, n, |index| T::of(input, stream, index))
+}
+
+/// A configuration with its geometry and the memory that its launches need besides the inputs.
+pub struct Bound {
+    configuration: Configuration,
+    config: LaunchConfig,
+    partials: Buffer<u8>,
+    scratch: Buffer<u64>,
+    result: Buffer<u8>,
+}
+
+impl Bound {
+    /// Settles the geometry, and allocates. The number of blocks is that of the configuration, or
+    /// what the device holds at once and the size has work for.
+    ///
+    /// # Errors
+    /// Those of the device; [`DeviceError::Unsupported`] where it cannot run the kernel.
+    pub fn new(device: &Rc<dyn Device>, configuration: Configuration) -> Result<Self> {
+        let Configuration {
+            variant,
+            element,
+            n,
+            kernel,
+            block,
+            grid,
+            ..
+        } = configuration;
+        let shared = if variant.shared {
+            block.saturating_mul(element.bytes() as u32)
+        } else {
+            0
+        };
+        let reference = KernelReference::Declared(kernel);
+        let per_sm = device.blocks_per_sm(&reference, block, shared)?;
+        let resident = u64::from(per_sm) * u64::from(device.properties().sms);
+        let blocks = match grid {
+            Some(blocks) => blocks,
+            None => u32::try_from(variant.blocks(n, element, block, resident)).unwrap_or(u32::MAX),
+        };
+        let config = LaunchConfig::new(blocks, block).with_dynamic_shared(shared);
+        let bytes = variant.partials(&config) * element.bytes();
+        let mut scratch = Buffer::new(device, variant.scratch_words(&config) as usize)?;
+        scratch.fill(0)?;
+        Ok(Self {
+            configuration,
+            config,
+            partials: Buffer::new(device, bytes as usize)?,
+            scratch,
+            result: Buffer::new(device, (element.bytes() + GUARD) as usize)?,
+        })
+    }
+
+    /// What is bound.
+    pub fn configuration(&self) -> &Configuration {
+        &self.configuration
+    }
+
+    /// The geometry of the first launch that reads the elements.
+    pub fn config(&self) -> &LaunchConfig {
+        &self.config
+    }
+
+    /// The launches over one of the inputs.
+    pub fn sequence(&self, arrays: &Arrays, input: Input) -> Vec<PreparedLaunch> {
+        let Configuration {
+            variant,
+            kernel,
+            element,
+            n,
+            ..
+        } = self.configuration;
+        let places = Places {
+            x: arrays.address(input),
+            partials: self.partials.address(),
+            scratch: self.scratch.address(),
+            result: self.result.address(),
+        };
+        sequence(variant, kernel, element, self.config, n, places)
+    }
+
+    /// Overwrites the results of earlier runs.
+    pub fn poison(&mut self) -> Result<()> {
+        self.result.fill(POISON)?;
+        self.partials.fill(POISON)
+    }
+
+    /// The result as the type's bits. Of a plain read the values of all threads, combined here.
+    pub fn result(&self) -> Result<u64> {
+        let Configuration {
+            element, operation, ..
+        } = self.configuration;
+        let values = if self.configuration.variant.scheme == super::Scheme::Read {
+            self.partials.to_vec()?
+        } else {
+            let mut values = self.result.to_vec()?;
+            values.truncate(element.bytes() as usize);
+            values
+        };
+        Ok(element.combine(operation, &values).bits)
+    }
+
+    /// The first byte behind the result that was overwritten, if any.
+    pub fn overwritten(&self) -> Result<Option<usize>> {
+        let bytes = self.result.to_vec()?;
+        let guard = &bytes[self.configuration.element.bytes() as usize..];
+        Ok(guard.iter().position(|byte| *byte != POISON))
+    }
+}

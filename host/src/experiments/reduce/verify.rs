@@ -1,0 +1,107 @@
+//! Whether a reduction's results are right.
+
+use super::{
+    Operation,
+    element::{Input, Reference},
+    setup::{Arrays, Bound},
+};
+use crate::{
+    device::{Device, PreparedLaunch},
+    experiments::Failure,
+    report::Stage,
+};
+
+/// Runs twice over one of the inputs and compares both results with the reference, and with each
+/// other where they must be the same: a second launch finds what the first left behind.
+///
+/// # Errors
+/// A result that is wrong, and what the device reports.
+pub fn verify(
+    device: &dyn Device,
+    bound: &mut Bound,
+    arrays: &Arrays,
+    input: Input,
+    reference: &Reference,
+) -> Result<(), Failure> {
+    let configuration = *bound.configuration();
+    let element = configuration.element;
+    let wrong = |what: &str, got: u64| {
+        let (kernel, got) = (configuration.kernel.name, element.display(got));
+        Failure::new(
+            Stage::Verification,
+            format!("kernel {kernel}: {what}, got {got}"),
+        )
+    };
+    let sequence = bound.sequence(arrays, input);
+    let first = result_of(device, bound, &sequence)?;
+    let second = result_of(device, bound, &sequence)?;
+    let tolerance = tolerance(bound, input, reference);
+    for (run, got) in [("", first), (" in the second launch", second)] {
+        let agrees = match tolerance {
+            None => got == reference.bits,
+            // A NaN is near nothing.
+            Some(bound) => (element.to_f64(got) - reference.sum).abs() <= bound,
+        };
+        if !agrees {
+            let expected = match tolerance {
+                None => element.display(reference.bits),
+                Some(bound) => format!("{:e} within {bound:e}", reference.sum),
+            };
+            return Err(wrong(&format!("expected {expected}{run}"), got));
+        }
+    }
+    let variant = configuration.variant;
+    if variant.deterministic(configuration.operation, element) && first != second {
+        let before = element.display(first);
+        return Err(wrong(
+            &format!("expected the bits of the first launch ({before}) in the second"),
+            second,
+        ));
+    }
+    let overwritten = bound
+        .overwritten()
+        .map_err(Failure::at(Stage::Verification))?;
+    if let Some(byte) = overwritten {
+        return Err(Failure::new(
+            Stage::Verification,
+            format!(
+                "kernel {}: byte {byte} behind the result was overwritten; only {} bytes may be \
+                 written",
+                configuration.kernel.name,
+                element.bytes()
+            ),
+        ));
+    }
+    Ok(())
+}
+
+fn result_of(
+    device: &dyn Device,
+    bound: &mut Bound,
+    sequence: &[PreparedLaunch],
+) -> Result<u64, Failure> {
+    bound.poison().map_err(Failure::at(Stage::Memory))?;
+    for launch in sequence {
+        device
+            .launch_prepared(launch)
+            .map_err(Failure::at(Stage::Launch))?;
+    }
+    bound.result().map_err(Failure::at(Stage::Verification))
+}
+
+/// How far a sum of random floats may be off: each addition rounds by at most the unit roundoff, and
+/// a value passes through so many (Higham, Accuracy and Stability of Numerical Algorithms, 2nd
+/// edition, section 4.2). `None` where the result must be exact.
+fn tolerance(bound: &Bound, input: Input, reference: &Reference) -> Option<f64> {
+    let configuration = bound.configuration();
+    let exact = !configuration.element.is_float()
+        || configuration.operation != Operation::Sum
+        || input == Input::Whole;
+    if exact {
+        return None;
+    }
+    let depth = configuration.variant.depth(configuration.n, bound.config());
+    // Once more for the second order and for the rounding of the reference itself.
+    let roundings = depth as f64 + 1.0;
+    Some(roundings * configuration.element.unit_roundoff() * reference.magnitude)
+}

@@ -1,0 +1,127 @@
+//! Reductions on every device: all variants, types and operations, blocks of whole warps and not,
+//! sizes from nothing on.
+
+mod support;
+
+use std::rc::Rc;
+
+use support::on_every_device;
+use warplab::{
+    device::{Device, DeviceError},
+    experiments::reduce::{
+        Arrays, Bound, Configuration, ElementType, Input, Operation, VARIANTS, Variant, variant,
+        verify,
+    },
+    random::Stream,
+};
+
+const SEED: u64 = 3;
+
+fn configuration(
+    variant: &'static Variant,
+    operation: Operation,
+    element: ElementType,
+    n: u64,
+    block: u32,
+    grid: Option<u32>,
+) -> Option<Configuration> {
+    Some(Configuration {
+        variant,
+        kernel: variant.kernel(operation, element)?,
+        operation,
+        element,
+        n,
+        block,
+        grid,
+    })
+}
+
+/// Verifies one configuration with both inputs; whether the device could run it.
+fn check(device: &Rc<dyn Device>, arrays: &Arrays, configuration: Configuration) -> bool {
+    let Configuration {
+        operation,
+        element,
+        n,
+        ..
+    } = configuration;
+    let mut bound = match Bound::new(device, configuration) {
+        Ok(bound) => bound,
+        Err(DeviceError::Unsupported(reason)) => {
+            eprintln!("skipped: {reason}");
+            return false;
+        }
+        Err(error) => panic!("{configuration:?}: {error}"),
+    };
+    for input in [Input::Whole, Input::Random] {
+        if arrays.has(input) {
+            let reference = element.reference(operation, input, Stream::new(SEED, 0), n);
+            if let Err(failure) = verify(&**device, &mut bound, arrays, input, &reference) {
+                panic!("{configuration:?}, {input:?}: {failure:?}");
+            }
+        }
+    }
+    true
+}
+
+#[test]
+fn every_variant_type_and_operation_with_every_kind_of_block() {
+    on_every_device(|device| {
+        for element in ElementType::ALL {
+            for n in [0, 1, 2, 3, 31, 1000, 20_011] {
+                let arrays = Arrays::new(device, element, n, SEED).unwrap();
+                for variant in VARIANTS {
+                    for operation in Operation::ALL {
+                        for block in [1, 17, 32, 33, 45, 48, 256, 1024] {
+                            // One thread at a time over a large input shows nothing more.
+                            if n > 1000 && block < 32 {
+                                continue;
+                            }
+                            // A grid of its own keeps the simulation short, and the second pass
+                            // busy.
+                            let grid = (n > 1000).then_some(5);
+                            let made = configuration(variant, operation, element, n, block, grid);
+                            if let Some(made) = made {
+                                check(device, &arrays, made);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn every_block_size_of_the_fastest_variants() {
+    on_every_device(|device| {
+        let (element, n) = (ElementType::F32, 4099);
+        let arrays = Arrays::new(device, element, n, SEED).unwrap();
+        // On the simulator a few of each kind: below, at and above whole warps.
+        let step = if device.properties().modelled { 37 } else { 1 };
+        for name in ["last_block", "gather", "vectorized", "unrolled"] {
+            for block in (1..=1024).step_by(step) {
+                let variant = variant(name).unwrap();
+                let made = configuration(variant, Operation::Sum, element, n, block, Some(7));
+                check(device, &arrays, made.unwrap());
+            }
+        }
+    });
+}
+
+#[test]
+fn grids_of_every_size_hand_over_their_results() {
+    on_every_device(|device| {
+        let (element, n) = (ElementType::I64, 3001);
+        let arrays = Arrays::new(device, element, n, SEED).unwrap();
+        for name in ["last_block", "gather", "atomic", "shuffle"] {
+            for grid in [1, 2, 3, 32, 33, 34, 66, 257, 300] {
+                for block in [7, 32, 96] {
+                    let variant = variant(name).unwrap();
+                    let made =
+                        configuration(variant, Operation::Sum, element, n, block, Some(grid));
+                    check(device, &arrays, made.unwrap());
+                }
+            }
+        }
+    });
+}
