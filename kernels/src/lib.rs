@@ -23,13 +23,15 @@ pub mod gpu;
 #[cfg(not(target_os = "cuda"))]
 pub mod handle;
 
-// One line per file: the module and the handles it declares.
+// One line per file: the module and the handles it declares; `in sm_90` where they need that module.
 modules! {
     block_order: BLOCK_ORDER;
     clocks: CLOCKS;
     geometry: CHECKERBOARD_1D, CHECKERBOARD_2D, CHECKERBOARD_3D;
     probe_atomic: PROBE_ATOMICS_U32, PROBE_ATOMICS_I32, PROBE_ATOMICS_U64, PROBE_ATOMICS_I64,
         PROBE_ATOMICS_F32, PROBE_ATOMICS_F64, PROBE_ATOMIC_SCOPES, PROBE_ATOMIC_SHARED;
+    probe_cluster in sm_90: PROBE_CLUSTER_RANKS, PROBE_CLUSTER_EXCHANGE, PROBE_CLUSTER_SPLIT,
+        PROBE_CLUSTER_ATOMICS;
     probe_memory: PROBE_SHARED_STATIC, PROBE_SHARED_DYNAMIC, PROBE_CACHE_U32, PROBE_CACHE_F32,
         PROBE_CACHE_U64, PROBE_CACHE_F64, PROBE_CACHE_FLOAT4, PROBE_MESSAGES;
     probe_thread: PROBE_INDICES, PROBE_BARRIERS, PROBE_BARRIER_BETWEEN_BRANCHES, PROBE_CLOCKS;

@@ -151,6 +151,7 @@ fn properties(chip: &Chip) -> Properties {
             shared_per_block: chip.limits.shared_per_block,
             shared_per_block_optin: chip.limits.shared_per_block_optin,
             cooperative: chip.compute_capability >= (6, 0),
+            max_cluster: 0,
         },
         driver: None,
     }
@@ -303,6 +304,12 @@ impl Device for SimulatedDevice {
         self.with_program(kernel, |simulator, program| {
             simulator.blocks_per_sm(program, threads, dynamic_shared_bytes)
         })
+    }
+
+    fn active_clusters(&self, kernel: &KernelReference, config: &LaunchConfig) -> Result<u32> {
+        let threads = u32::try_from(config.block.count()).unwrap_or(u32::MAX);
+        let blocks = self.blocks_per_sm(kernel, threads, config.dynamic_shared_bytes)?;
+        Ok(blocks * self.properties.sms)
     }
 
     fn launch_prepared(&self, launch: &PreparedLaunch) -> Result<()> {

@@ -21,6 +21,8 @@ pub use backend::to_shared;
 pub mod atomic;
 pub mod cache;
 pub mod clock;
+#[cfg(feature = "sm_90")]
+pub mod cluster;
 pub mod float;
 pub mod shared;
 pub mod thread;
