@@ -90,6 +90,7 @@ fn bench(
         block: [BLOCK, 1, 1],
         dynamic_shared_bytes: 0,
         cooperative: false,
+        cluster: None,
         parameters: &parameters,
     };
     let mut run = || {

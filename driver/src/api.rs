@@ -20,6 +20,8 @@ pub struct Status(pub c_int);
 impl Status {
     /// `CUDA_ERROR_UNSUPPORTED_PTX_VERSION`
     pub const UNSUPPORTED_PTX_VERSION: Self = Self(222);
+    /// `CUDA_ERROR_INVALID_CLUSTER_SIZE`
+    pub const INVALID_CLUSTER_SIZE: Self = Self(912);
 
     /// Whether the context is lost, as after a kernel's fault: every later call of the process
     /// fails with the same status (CUDA Driver API, `CUresult`).
@@ -107,6 +109,14 @@ impl LaunchAttribute {
         Self::new(4, value)
     }
 
+    /// `CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION`: it may begin before the launch
+    /// before it has ended.
+    pub fn overlapping() -> Self {
+        let mut value = [0; 16];
+        value[0] = 1;
+        Self::new(6, value)
+    }
+
     fn new(id: c_int, value: [u32; 16]) -> Self {
         Self {
             id,
@@ -118,11 +128,15 @@ impl LaunchAttribute {
 
 /// `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`
 pub const FUNCTION_MAX_DYNAMIC_SHARED_BYTES: c_int = 8;
+/// `CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED`
+pub const FUNCTION_LARGE_CLUSTERS_ALLOWED: c_int = 14;
 
 /// `CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH`
 pub const DEVICE_COOPERATIVE_LAUNCH: c_int = 95;
 /// `CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN`
 pub const DEVICE_MAX_SHARED_PER_BLOCK_OPTIN: c_int = 97;
+/// `CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH` (CUDA 11.8)
+pub const DEVICE_CLUSTER_LAUNCH: c_int = 120;
 
 /// `CU_JIT_ERROR_LOG_BUFFER`, whose value is the buffer's address.
 pub const JIT_ERROR_LOG_BUFFER: c_int = 5;
@@ -191,6 +205,12 @@ functions! {
         parameters: *mut *mut c_void,
         extra: *mut *mut c_void,
     );
+    /// How many clusters of a launch are resident at once on the device (CUDA 11.8).
+    fn cuOccupancyMaxActiveClusters(
+        clusters: *mut c_int,
+        function: *mut c_void,
+        configuration: *const LaunchConfiguration,
+    );
     /// Records what is launched into the stream from now on as a graph.
     fn cuStreamBeginCapture_v2(stream: *mut c_void, mode: c_int);
     /// Ends the recording; the graph is null where the recording became invalid.
@@ -209,4 +229,24 @@ functions! {
     fn cuGraphDestroy(graph: *mut c_void);
     /// Destroys an executable graph.
     fn cuGraphExecDestroy(executable: *mut c_void);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::mem::{offset_of, size_of};
+
+    use super::*;
+
+    /// The layouts of `cuda.h` (CUDA 13.0) on 64-bit platforms.
+    #[test]
+    fn launch_structures_are_laid_out_as_the_driver_reads_them() {
+        assert_eq!(size_of::<LaunchAttribute>(), 72);
+        assert_eq!(offset_of!(LaunchAttribute, value), 8);
+        assert_eq!(size_of::<LaunchConfiguration>(), 56);
+        assert_eq!(offset_of!(LaunchConfiguration, block), 12);
+        assert_eq!(offset_of!(LaunchConfiguration, dynamic_shared_bytes), 24);
+        assert_eq!(offset_of!(LaunchConfiguration, stream), 32);
+        assert_eq!(offset_of!(LaunchConfiguration, attributes), 40);
+        assert_eq!(offset_of!(LaunchConfiguration, attribute_count), 48);
+    }
 }

@@ -108,7 +108,7 @@ macro_rules! for_each_symbol {
                 cuGraphicsResourceSetMapFlags_v2, cuGraphicsMapResources, cuGraphicsUnmapResources,
                 cuGetProcAddress, cuGetExportTable, cuProfilerInitialize, cuProfilerStart, cuProfilerStop,
             ]
-            later: [cuLaunchKernelEx]
+            later: [cuLaunchKernelEx, cuOccupancyMaxActiveClusters]
         }
     };
 }

@@ -95,7 +95,17 @@ pub struct LaunchConfig {
     pub dynamic_shared_bytes: u32,
     /// Whether all blocks must be resident at once (a cooperative launch).
     pub cooperative: bool,
+    /// Blocks per cluster and axis, for a launch in clusters; without it every block is alone.
+    pub cluster: Option<Dim3>,
+    /// Whether it may begin before the launch before it in the stream has ended, which a kernel
+    /// that knows of it waits for (programmatic dependent launch, compute capability 9.0). The
+    /// simulator runs one launch after the other.
+    pub overlapping: bool,
 }
+
+/// Blocks per cluster that every device with clusters takes; more are not portable, and need the
+/// kernel's leave (CUDA Programming Guide, thread block clusters).
+pub const PORTABLE_CLUSTER_BLOCKS: u32 = 8;
 
 impl LaunchConfig {
     /// A grid of blocks, each given by one, two or three extents, without dynamic shared memory.
@@ -105,6 +115,8 @@ impl LaunchConfig {
             block: block.into(),
             dynamic_shared_bytes: 0,
             cooperative: false,
+            cluster: None,
+            overlapping: false,
         }
     }
 
@@ -144,10 +156,36 @@ impl LaunchConfig {
         }
     }
 
+    /// The same in clusters of so many blocks per axis; each axis of the grid must be a multiple.
+    ///
+    /// [`LaunchLimits::max_cluster`] says how many blocks a cluster may have, 0 where a device has
+    /// no clusters.
+    pub fn with_cluster(self, cluster: impl Into<Dim3>) -> Self {
+        Self {
+            cluster: Some(cluster.into()),
+            ..self
+        }
+    }
+
+    /// The same as one that may begin before the launch before it has ended.
+    pub fn overlapping(self) -> Self {
+        Self {
+            overlapping: true,
+            ..self
+        }
+    }
+
+    /// Whether its clusters are larger than [`PORTABLE_CLUSTER_BLOCKS`].
+    pub fn needs_large_clusters(&self) -> bool {
+        self.cluster
+            .is_some_and(|cluster| cluster.count() > u64::from(PORTABLE_CLUSTER_BLOCKS))
+    }
+
     /// Checks the geometry against a device's limits and a kernel's attributes.
     ///
     /// # Errors
-    /// The first limit that is broken, in the order grid, block, shared memory, cooperation.
+    /// The first limit that is broken, in the order grid, block, shared memory, cooperation,
+    /// clusters.
     pub fn validate(
         &self,
         limits: &LaunchLimits,
@@ -183,6 +221,33 @@ impl LaunchConfig {
         if self.cooperative && !limits.cooperative {
             return Err(LaunchError::CooperativeUnsupported);
         }
+        self.cluster
+            .map_or(Ok(()), |cluster| self.validate_cluster(cluster, limits))
+    }
+
+    fn validate_cluster(&self, cluster: Dim3, limits: &LaunchLimits) -> Result<(), LaunchError> {
+        check_extents("cluster", cluster, [u32::MAX; 3])?;
+        if limits.max_cluster == 0 {
+            return Err(LaunchError::ClusterUnsupported);
+        }
+        let blocks = cluster.count();
+        if blocks > u64::from(limits.max_cluster) {
+            return Err(LaunchError::ClusterTooLarge {
+                cluster,
+                blocks,
+                limit: limits.max_cluster,
+            });
+        }
+        let extents = self.grid.to_array().into_iter().zip(cluster.to_array());
+        for (axis, (grid, cluster)) in ["x", "y", "z"].into_iter().zip(extents) {
+            if !grid.is_multiple_of(cluster) {
+                return Err(LaunchError::GridNotOfClusters {
+                    axis,
+                    grid,
+                    cluster,
+                });
+            }
+        }
         Ok(())
     }
 
@@ -190,6 +255,33 @@ impl LaunchConfig {
     pub fn needs_shared_optin(&self, limits: &LaunchLimits, attributes: &KernelAttributes) -> bool {
         u64::from(attributes.static_shared_bytes) + u64::from(self.dynamic_shared_bytes)
             > u64::from(limits.shared_per_block)
+    }
+
+    /// Checks that a cluster fits on the device, which holds `active` of them at once, and, for a
+    /// cooperative launch, that all of them do. Launches without clusters pass.
+    ///
+    /// # Errors
+    /// [`LaunchError::ClusterDoesNotFit`], [`LaunchError::CooperativeClustersTooMany`].
+    pub fn validate_active_clusters(&self, active: u32) -> Result<(), LaunchError> {
+        let Some(cluster) = self.cluster else {
+            return Ok(());
+        };
+        if active == 0 {
+            return Err(LaunchError::ClusterDoesNotFit {
+                cluster,
+                block: self.block,
+                dynamic: self.dynamic_shared_bytes,
+            });
+        }
+        let clusters = self.grid.count() / cluster.count();
+        if self.cooperative && clusters > u64::from(active) {
+            return Err(LaunchError::CooperativeClustersTooMany {
+                clusters,
+                cluster,
+                active,
+            });
+        }
+        Ok(())
     }
 
     /// Checks that a cooperative launch's blocks can all be resident; other launches pass.
@@ -343,6 +435,51 @@ pub enum LaunchError {
         blocks: u64,
         blocks_per_sm: u32,
         sms: u32,
+    },
+    /// No clusters on this device.
+    #[error("a launch in clusters requires compute capability 9.0 or later")]
+    ClusterUnsupported,
+    /// More blocks per cluster than the device takes.
+    #[error(
+        "cluster {cluster} has {blocks} blocks: the device takes at most {limit} per cluster; use \
+         smaller clusters"
+    )]
+    ClusterTooLarge {
+        cluster: Dim3,
+        blocks: u64,
+        limit: u32,
+    },
+    /// An axis of the grid that whole clusters do not cover.
+    #[error(
+        "grid.{axis} is {grid}: a multiple of cluster.{axis}, which is {cluster}, is required; \
+         launch {} blocks and let those beyond the end do nothing",
+        u64::from(*.grid).next_multiple_of(u64::from(*.cluster))
+    )]
+    GridNotOfClusters {
+        axis: &'static str,
+        grid: u32,
+        cluster: u32,
+    },
+    /// A cluster whose blocks no part of the device holds at once.
+    #[error(
+        "a cluster of {cluster} blocks of {block} threads with {dynamic} bytes of dynamic shared \
+         memory each: no GPC of the device holds them all at once; use smaller clusters, smaller \
+         blocks or less shared memory"
+    )]
+    ClusterDoesNotFit {
+        cluster: Dim3,
+        block: Dim3,
+        dynamic: u32,
+    },
+    /// A cooperative launch whose clusters are not all resident at once.
+    #[error(
+        "a cooperative launch of {clusters} clusters of {cluster} blocks: at most {active} are \
+         resident at once; use a smaller grid with a grid-stride loop"
+    )]
+    CooperativeClustersTooMany {
+        clusters: u64,
+        cluster: Dim3,
+        active: u32,
     },
     /// Another number of arguments than parameters.
     #[error("{given} arguments are given: the kernel has {required} parameters")]

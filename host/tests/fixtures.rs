@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use simulator::fixture::{self, ENTRY, Fixture};
 use warplab::device::{Buffer, Device, KernelReference, PreparedLaunch};
-use warplab::launch::LaunchConfig;
+use warplab::launch::{Dim3, LaunchConfig};
 
 fn run(device: &Rc<dyn Device>, fixture: &Fixture) -> Result<(), String> {
     let at = |error| format!("{}: {error}", fixture.name);
@@ -19,7 +19,10 @@ fn run(device: &Rc<dyn Device>, fixture: &Fixture) -> Result<(), String> {
             name: ENTRY.to_owned(),
             parameter_bytes: vec![8],
         },
-        config: LaunchConfig::new(fixture.grid, fixture.block),
+        config: LaunchConfig {
+            cluster: fixture.cluster.map(Dim3::from),
+            ..LaunchConfig::new(fixture.grid, fixture.block)
+        },
         arguments: vec![buffer.address()],
     };
     device.launch_prepared(&launch).map_err(at)?;

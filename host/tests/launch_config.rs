@@ -16,6 +16,7 @@ const LIMITS: LaunchLimits = LaunchLimits {
     shared_per_block: 48 << 10,
     shared_per_block_optin: 227 << 10,
     cooperative: true,
+    max_cluster: 16,
 };
 
 const KERNEL: KernelAttributes = KernelAttributes {
@@ -110,6 +111,78 @@ fn shared_memory_is_bounded_by_the_opt_in_and_counts_the_static_part() {
     let at_default = LaunchConfig::new(1, 32).with_dynamic_shared(48 << 10);
     assert!(!at_default.needs_shared_optin(&LIMITS, &KERNEL));
     assert!(at_default.needs_shared_optin(&LIMITS, &fixed));
+}
+
+#[test]
+fn clusters_need_the_device_divide_the_grid_and_are_bounded() {
+    let config = LaunchConfig::new((8, 6, 4), 64);
+    for cluster in [(1, 1, 1), (8, 2, 1), (2, 2, 4), (4, 1, 2)] {
+        assert_eq!(
+            config.with_cluster(cluster).validate(&LIMITS, &KERNEL),
+            Ok(())
+        );
+    }
+    let text = refusal(config.with_cluster((2, 4)));
+    assert!(
+        text.starts_with("grid.y is 6: a multiple of cluster.y, which is 4, is required; launch 8"),
+        "{text}"
+    );
+    let text = refusal(config.with_cluster((1, 0)));
+    assert!(text.starts_with("cluster.y is 0: at least 1"), "{text}");
+    assert_eq!(
+        LaunchConfig::new(34, 32)
+            .with_cluster(17)
+            .validate(&LIMITS, &KERNEL),
+        Err(LaunchError::ClusterTooLarge {
+            cluster: Dim3::new(17, 1, 1),
+            blocks: 17,
+            limit: 16
+        })
+    );
+    let without = LaunchLimits {
+        max_cluster: 0,
+        ..LIMITS
+    };
+    assert_eq!(config.validate(&without, &KERNEL), Ok(()));
+    let text = config
+        .with_cluster(1)
+        .validate(&without, &KERNEL)
+        .unwrap_err()
+        .to_string();
+    assert!(text.contains("compute capability 9.0"), "{text}");
+}
+
+#[test]
+fn only_clusters_of_more_than_8_blocks_are_not_portable() {
+    let config = LaunchConfig::new((8, 8), 64);
+    assert!(!config.needs_large_clusters());
+    assert!(!config.with_cluster((8, 1)).needs_large_clusters());
+    assert!(config.with_cluster((8, 2)).needs_large_clusters());
+}
+
+#[test]
+fn a_cluster_must_fit_and_a_cooperative_launch_of_clusters_whole() {
+    let config = LaunchConfig::new(64, 1024).with_cluster(8);
+    assert_eq!(config.validate_active_clusters(1), Ok(()));
+    let text = config.validate_active_clusters(0).unwrap_err().to_string();
+    assert!(
+        text.starts_with("a cluster of (8, 1, 1) blocks of (1024, 1, 1) threads"),
+        "{text}"
+    );
+    let cooperative = config.cooperative();
+    assert_eq!(cooperative.validate_active_clusters(8), Ok(()));
+    let text = cooperative
+        .validate_active_clusters(7)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        text.contains("8 clusters of (8, 1, 1) blocks: at most 7 are resident"),
+        "{text}"
+    );
+    assert_eq!(
+        LaunchConfig::new(64, 32).validate_active_clusters(0),
+        Ok(())
+    );
 }
 
 #[test]

@@ -9,8 +9,8 @@ use support::on_every_device;
 use warplab::{
     device::{Device, DeviceError},
     experiments::reduce::{
-        Arrays, Bound, Configuration, ElementType, Input, Operation, VARIANTS, Variant, variant,
-        verify,
+        Arrays, Bound, Configuration, ElementType, Input, LaunchKind, Operation, VARIANTS, Variant,
+        variant, verify,
     },
     random::Stream,
 };
@@ -32,6 +32,7 @@ fn configuration(
         element,
         n,
         block,
+        cluster: (variant.launch == LaunchKind::Clustered).then_some(4),
         grid,
     })
 }
@@ -103,6 +104,26 @@ fn every_block_size_of_the_fastest_variants() {
                 let variant = variant(name).unwrap();
                 let made = configuration(variant, Operation::Sum, element, n, block, Some(7));
                 check(device, &arrays, made.unwrap());
+            }
+        }
+    });
+}
+
+#[test]
+fn clusters_of_every_size() {
+    on_every_device(|device| {
+        for element in [ElementType::U32, ElementType::F64] {
+            let n = 10_007;
+            let arrays = Arrays::new(device, element, n, SEED).unwrap();
+            for cluster in 1..=16 {
+                for (block, clusters) in [(1, 1), (20, 2), (64, 1), (96, 3), (128, 40)] {
+                    let variant = variant("cluster").unwrap();
+                    let grid = Some(cluster * clusters);
+                    let made =
+                        configuration(variant, Operation::Sum, element, n, block, grid).unwrap();
+                    let cluster = Some(cluster);
+                    check(device, &arrays, Configuration { cluster, ..made });
+                }
             }
         }
     });

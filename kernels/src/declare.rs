@@ -78,9 +78,28 @@ macro_rules! kernel {
 
 /// Lists the files of kernels and the handles each declares: makes the modules, brings the handles
 /// to the crate's root, and gathers the declarations in `ALL`.
+///
+/// `in sm_90` behind a file's name says that its kernels are in the sm_90 module: on the device the
+/// file is compiled for that module only, and any other for the base module only. So does `in
+/// sm_80`.
 macro_rules! modules {
-    ($($(#[$meta:meta])* $module:ident: $($handle:ident),+;)+) => {
-        $($(#[$meta])* pub mod $module;)+
+    (@file [] $(#[$meta:meta])* $module:ident) => {
+        $(#[$meta])*
+        #[cfg(any(not(target_os = "cuda"), not(any(feature = "sm_80", feature = "sm_90"))))]
+        pub mod $module;
+    };
+    (@file [sm_80] $(#[$meta:meta])* $module:ident) => {
+        $(#[$meta])*
+        #[cfg(any(not(target_os = "cuda"), feature = "sm_80"))]
+        pub mod $module;
+    };
+    (@file [sm_90] $(#[$meta:meta])* $module:ident) => {
+        $(#[$meta])*
+        #[cfg(any(not(target_os = "cuda"), feature = "sm_90"))]
+        pub mod $module;
+    };
+    ($($(#[$meta:meta])* $module:ident $(in $target:ident)?: $($handle:ident),+;)+) => {
+        $(modules! { @file [$($target)?] $(#[$meta])* $module })+
 
         $(
             #[cfg(not(target_os = "cuda"))]

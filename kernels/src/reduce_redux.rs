@@ -6,10 +6,10 @@
 //!
 //! Run: `cargo run --release --bin reduce -- --variant redux --type i32,u32`
 
-#[cfg(all(target_os = "cuda", feature = "sm_80"))]
-use crate::{
-    gpu::reduction::{ByRedux, Max, Min, Sum},
-    reduce_gather::gather_reduce,
+#[cfg(target_os = "cuda")]
+use crate::gpu::{
+    gather::gather_reduce,
+    reduction::{ByRedux, Max, Min, Sum},
 };
 
 macro_rules! instances {

@@ -55,11 +55,14 @@ fn calls(body: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Barriers in a body: its own, and those of the file's functions that it calls.
+/// Barriers in a body: its own, and those of the file's functions that it calls. A cluster's barrier
+/// is two, arriving and waiting.
 fn barriers_in(body: &str, functions: &BTreeMap<&str, &str>) -> usize {
     calls(body)
         .map(|name| match functions.get(name) {
             _ if name.starts_with("sync_threads") => 1,
+            None if name.starts_with("barrier_arrive") || name == "barrier_wait" => 1,
+            None if name == "sync" => 2,
             Some(called) => barriers_in(called, functions),
             None => 0,
         })
@@ -145,7 +148,10 @@ fn barriers_are_as_written() {
 fn the_source_is_counted_as_meant() {
     let source = "fn helper(x: u32) { if x > 0 { x.helper(1); sync_threads(); } }\n\
         kernel! { pub A = unsafe fn alone(n: u32) { sync_threads(); // sync_threads()\n } }\n\
-        kernel! { pub B = unsafe fn calls(n: u32) { helper(n); helper(n); sync_threads_or(1); } }\n";
+        kernel! { pub B = unsafe fn calls(n: u32) { helper(n); helper(n); sync_threads_or(1); } }\n\
+        kernel! { pub C in sm_90 = unsafe fn halves(n: u32) { cluster::sync(); \
+        cluster::barrier_arrive_relaxed(); cluster::barrier_wait(); } }\n";
     let counts = barriers_in_source(source);
     assert_eq!((counts["alone"], counts["calls"]), (1, 3));
+    assert_eq!(counts["halves"], 4);
 }

@@ -1,5 +1,7 @@
 //! Descriptions of the chips that times are modelled for.
 
+use std::ops::Range;
+
 mod catalog;
 mod limits;
 
@@ -28,6 +30,9 @@ pub struct Chip {
     pub compute_capability: (u32, u32),
     /// Streaming multiprocessors.
     pub sms: u32,
+    /// Graphics processing clusters: groups of SMs, each of which holds the blocks of a thread block
+    /// cluster together. 0 where there are no clusters.
+    pub gpcs: u32,
     /// SM clock under load, in GHz.
     pub clock_ghz: f64,
     /// Warp schedulers per SM.
@@ -61,6 +66,19 @@ pub struct Chip {
     pub limits: Limits,
 }
 
+impl Chip {
+    /// The SMs of each GPC. Their pairs (TPCs) are dealt out as evenly as they go, so that the first
+    /// GPCs have two SMs more.
+    pub fn gpcs(&self) -> impl Iterator<Item = Range<usize>> + use<> {
+        let (pairs, gpcs) = (self.sms as usize / 2, self.gpcs as usize);
+        (0..gpcs).scan(0, move |end, gpc| {
+            let start = *end;
+            *end += 2 * (pairs / gpcs + usize::from(gpc < pairs % gpcs));
+            Some(start..*end)
+        })
+    }
+}
+
 /// Latencies in SM cycles, from issue to the result's first use, of an idle chip. `l2` is a hit in
 /// the L2, `memory` a miss.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,11 +91,15 @@ pub struct Latencies {
     pub special: u32,
     pub convert: u32,
     pub shared: u32,
+    /// The shared memory of another block of the cluster.
+    pub peer_shared: u32,
     pub l2: u32,
     pub memory: u32,
     pub parameter: u32,
     pub shuffle: u32,
     pub barrier: u32,
+    /// From the last arrival at a cluster's barrier to the release.
+    pub cluster_barrier: u32,
     pub control: u32,
 }
 
@@ -89,6 +111,8 @@ pub struct Limits {
     pub max_threads_per_sm: u32,
     pub max_warps_per_sm: u32,
     pub max_blocks_per_sm: u32,
+    /// Blocks of a cluster; 0 where there are no clusters.
+    pub max_cluster_blocks: u32,
     pub registers_per_sm: u32,
     pub registers_per_block: u32,
     pub max_registers_per_thread: u32,

@@ -71,6 +71,8 @@ pub enum FaultKind {
         /// Whether both threads are of one warp.
         same_warp: bool,
     },
+    /// A use of another block's shared memory that the cluster's rules forbid.
+    PeerMemory { detail: String },
     /// A barrier that only some of the threads reached, or reached divergently.
     DivergentBarrier { detail: String },
     /// No warp can go on. `detail` lists who waits for what.
@@ -83,6 +85,19 @@ pub enum FaultKind {
     Other { detail: String },
 }
 
+impl FaultKind {
+    /// An access to the shared memory of a block that has ended, or may end before it.
+    pub(crate) fn ended_block(block: [u32; 3]) -> Self {
+        Self::PeerMemory {
+            detail: format!(
+                "nothing keeps block {block:?} from ending before the access: a cluster barrier \
+                 (barrier.cluster.arrive and .wait) after the last access to its shared memory is \
+                 required"
+            ),
+        }
+    }
+}
+
 /// The other side of a race.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RacingAccess {
@@ -90,8 +105,10 @@ pub struct RacingAccess {
     pub write: bool,
     /// Whether it was atomic, volatile or relaxed.
     pub strong: bool,
-    /// Thread index in the same block, x y z.
+    /// Thread index in its block, x y z.
     pub thread: [u32; 3],
+    /// Index of its block, if it is another one of the cluster.
+    pub block: Option<[u32; 3]>,
     /// Line of its instruction in the PTX text.
     pub line: u32,
     /// Its instruction's text.
@@ -166,7 +183,14 @@ impl fmt::Display for FaultKind {
                 same_warp,
             } => {
                 let [x, y, z] = other.thread;
-                let required = if *same_warp {
+                let block = other
+                    .block
+                    .map(|[x, y, z]| format!(" of block ({x}, {y}, {z})"))
+                    .unwrap_or_default();
+                let required = if other.block.is_some() {
+                    "a cluster barrier (barrier.cluster.arrive and .wait) that both threads pass \
+                     between the two is required"
+                } else if *same_warp {
                     "a warp barrier (bar.warp.sync, __syncwarp) or a block barrier (bar.sync, \
                      __syncthreads) between the two is required"
                 } else {
@@ -176,7 +200,7 @@ impl fmt::Display for FaultKind {
                 write!(
                     f,
                     "data race: the {} of {bytes} bytes of shared memory at {address:#x} and the {} \
-                     by thread ({x}, {y}, {z}) at PTX line {}: {}\n  are in no order: {required}; \
+                     by thread ({x}, {y}, {z}){block} at PTX line {}: {}\n  are in no order: {required}; \
                      {nearest}",
                     access_name(*write, *strong),
                     access_name(other.write, other.strong),
@@ -189,6 +213,9 @@ impl fmt::Display for FaultKind {
             }
             Self::Deadlock { detail } => write!(f, "deadlock: {detail}"),
             Self::WarpOperation { detail } => write!(f, "undefined warp operation: {detail}"),
+            Self::PeerMemory { detail } => {
+                write!(f, "shared memory of another block: {detail}")
+            }
             Self::Trap => f.write_str("trap executed"),
             Self::Other { detail } => f.write_str(detail),
         }

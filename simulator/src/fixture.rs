@@ -23,6 +23,8 @@ pub struct Fixture {
     pub grid: u32,
     /// Threads per block, along x.
     pub block: u32,
+    /// Blocks per cluster, along x, for a launch in clusters.
+    pub cluster: Option<u32>,
     /// Names of the output words, for messages.
     pub outputs: Vec<String>,
     /// How far an output word may be off; `None`: not a bit.
@@ -171,6 +173,7 @@ impl Fixture {
             minimum_sm: 0,
             grid: 0,
             block: 0,
+            cluster: None,
             outputs: Vec::new(),
             tolerances: Vec::new(),
             rows: Vec::new(),
@@ -207,11 +210,16 @@ impl Fixture {
         if let Some(sm) = line.strip_prefix("sm:") {
             self.minimum_sm = number(sm)?;
         } else if let Some(launch) = line.strip_prefix("launch:") {
-            let (grid, block) = launch
-                .trim()
-                .split_once(' ')
-                .ok_or("`launch:` needs GRID BLOCK")?;
+            let mut words = launch.split_whitespace();
+            let (Some(grid), Some(block)) = (words.next(), words.next()) else {
+                return Err("`launch:` needs GRID BLOCK".into());
+            };
             (self.grid, self.block) = (number(grid)?, number(block)?);
+            self.cluster = match (words.next(), words.next()) {
+                (None, _) => None,
+                (Some("clusters"), Some(blocks)) => Some(number(blocks)?),
+                _ => return Err("after GRID BLOCK only `clusters BLOCKS` can stand".into()),
+            };
         } else if let Some(columns) = line.strip_prefix("columns:") {
             let (inputs, outputs) = columns.split_once("->").ok_or("no `->` in the columns")?;
             *input_words = Some(inputs.split_whitespace().count());

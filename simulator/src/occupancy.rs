@@ -3,7 +3,10 @@
 //! The rules are those of NVIDIA's `cuda_occupancy.h` (shipped with the CUDA Toolkit), for compute
 //! capability 5.0 and later: registers are allocated per warp, shared memory per block.
 
-use crate::{chip::Limits, program::WARP_SIZE};
+use crate::{
+    chip::{Chip, Limits},
+    program::WARP_SIZE,
+};
 
 /// Resident blocks, and what keeps them from being more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +61,14 @@ pub fn blocks_per_sm(
     .min()
     .map(|(blocks, limiter)| Occupancy { blocks, limiter })
     .expect("four limits")
+}
+
+/// Clusters of `cluster_blocks` blocks that a chip holds at once, if each SM holds `blocks_per_sm`
+/// blocks: a cluster lies within a GPC.
+pub fn active_clusters(chip: &Chip, blocks_per_sm: u32, cluster_blocks: u32) -> u32 {
+    chip.gpcs()
+        .map(|sms| sms.len() as u32 * blocks_per_sm / cluster_blocks)
+        .sum()
 }
 
 fn by_registers(limits: &Limits, warps: u32, registers_per_thread: u32) -> u32 {

@@ -138,6 +138,12 @@ pub enum Action {
     Trap,
     /// `bar`, `barrier`: sources `[name, count?, predicate?]`.
     Barrier(BarrierOperation),
+    /// `barrier.cluster`
+    ClusterBarrier(ClusterBarrier),
+    /// `mapa`: sources `[address, rank]`; the addresses are generic, or in the shared window.
+    MapToPeer { generic: bool },
+    /// `getctarank`: source the address.
+    PeerRank { generic: bool },
     /// `bar.warp.sync`: source the member mask.
     WarpBarrier,
     /// `shfl.sync`: sources `[a, b, c, membermask]`, destinations `[d, p?]`.
@@ -232,6 +238,21 @@ pub struct BarrierOperation {
     pub has_count: bool,
     /// `!p` of `bar.red`.
     pub negated: bool,
+}
+
+/// The halves of a cluster's barrier (PTX ISA 9.7.13, `barrier.cluster`). `.aligned`: all lanes of
+/// the warp reach it together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum ClusterBarrier {
+    /// `release`: what the thread did before is ordered before what is done after the wait.
+    Arrive {
+        aligned: bool,
+        release: bool,
+    },
+    Wait {
+        aligned: bool,
+    },
 }
 
 /// Kinds of block barrier.
@@ -337,6 +358,12 @@ pub struct Program {
     pub required_block: Option<[u32; 3]>,
     /// `.maxntid`, if given: the product bounds the block.
     pub max_block: Option<[u32; 3]>,
+    /// `.reqnctapercluster`, if given: blocks per cluster and axis.
+    pub required_cluster: Option<[u32; 3]>,
+    /// `.explicitcluster`: the kernel must be launched in clusters.
+    pub explicit_cluster: bool,
+    /// `.maxclusterrank`, if given: the most blocks per cluster.
+    pub max_cluster_blocks: Option<u32>,
     /// Modelled registers per thread (32-bit): the most that are live at once, at least 16,
     /// rounded up to 8, as ptxas would allocate at best.
     pub registers_per_thread: u32,

@@ -3,7 +3,7 @@
 use crate::{
     chip::Chip,
     exec::{
-        block::Block,
+        cluster::Cluster,
         launch::{LaunchContext, thread_indices},
         memory::Memory,
         passed::Sites,
@@ -32,8 +32,8 @@ pub struct Simulator {
     modules: Vec<Vec<(Program, Sites)>>,
     /// The modules' text, for the source lines of faults.
     texts: Vec<String>,
-    /// Blocks of earlier launches, for their memory.
-    spare_blocks: Vec<Block>,
+    /// Clusters of earlier launches, for their memory.
+    spare_clusters: Vec<Cluster>,
     launches: u64,
     /// `%clock64` and `%globaltimer` go on from launch to launch.
     cycles: u64,
@@ -77,6 +77,9 @@ pub struct Launch<'a> {
     pub dynamic_shared_bytes: u32,
     /// Whether all blocks must be resident at once.
     pub cooperative: bool,
+    /// Blocks per cluster and axis, for a launch in clusters. A kernel may also ask for them itself
+    /// (`.reqnctapercluster`).
+    pub cluster: Option<[u32; 3]>,
     /// The parameter block, laid out as [`Program::parameters`] says.
     pub parameters: &'a [u8],
 }
@@ -122,7 +125,7 @@ impl Simulator {
             system: MemorySystem::new(&chip),
             modules: Vec::new(),
             texts: Vec::new(),
-            spare_blocks: Vec::new(),
+            spare_clusters: Vec::new(),
             launches: 0,
             cycles: 0,
             chip,
@@ -208,6 +211,19 @@ impl Simulator {
         .blocks
     }
 
+    /// Clusters of so many blocks that the chip holds at once, for such blocks; 0 where it has no
+    /// clusters.
+    pub fn active_clusters(
+        &self,
+        program: &Program,
+        threads: u32,
+        dynamic_shared_bytes: u32,
+        cluster_blocks: u32,
+    ) -> u32 {
+        let blocks = self.blocks_per_sm(program, threads, dynamic_shared_bytes);
+        occupancy::active_clusters(&self.chip, blocks, cluster_blocks)
+    }
+
     /// Forgets what the modelled L2 holds.
     pub fn flush_l2(&mut self) {
         self.system.flush();
@@ -229,6 +245,7 @@ impl Simulator {
             return Err(invalid("the module has no such entry".to_owned()));
         };
         check(program, launch, &self.chip).map_err(invalid)?;
+        let cluster = cluster(program, launch, &self.chip).map_err(invalid)?;
         let threads = launch.block.iter().product();
         let blocks_per_sm = self.blocks_per_sm(program, threads, launch.dynamic_shared_bytes);
         if blocks_per_sm == 0 {
@@ -246,6 +263,8 @@ impl Simulator {
             sites,
             grid: launch.grid,
             block: launch.block,
+            cluster: cluster.unwrap_or([1; 3]),
+            explicit_cluster: cluster.is_some(),
             dynamic_shared_bytes: launch.dynamic_shared_bytes,
             shared_bytes: shared,
             parameters: launch.parameters,
@@ -260,14 +279,34 @@ impl Simulator {
             timer_start: self.cycles as f64 / self.chip.clock_ghz,
             clock_ghz: self.chip.clock_ghz,
         };
-        let places = u64::from(blocks_per_sm) * u64::from(self.chip.sms);
+        let blocks = context.cluster_blocks();
+        let active = match blocks {
+            1 => u64::from(blocks_per_sm) * u64::from(self.chip.sms),
+            _ => u64::from(occupancy::active_clusters(
+                &self.chip,
+                blocks_per_sm,
+                blocks,
+            )),
+        };
+        if active == 0 {
+            return Err(invalid(format!(
+                "no GPC of {} holds the {blocks} blocks of a cluster at once ({blocks_per_sm} on \
+                 each SM): use smaller clusters, smaller blocks or less shared memory",
+                self.chip.product
+            )));
+        }
+        let places = active * u64::from(blocks);
         if launch.cooperative && context.blocks() > places {
             return Err(invalid(format!(
                 "a cooperative launch needs all {} blocks resident at once; {} has room for \
-                 {places} ({blocks_per_sm} on each of {} SMs): use at most that many blocks",
+                 {places} ({blocks_per_sm} on each of {} SMs{}): use at most that many blocks",
                 context.blocks(),
                 self.chip.product,
-                self.chip.sms
+                self.chip.sms,
+                match blocks {
+                    1 => String::new(),
+                    _ => format!(", {active} clusters of {blocks}"),
+                }
             )));
         }
         let (memory, system) = (&mut self.memory, &mut self.system);
@@ -278,10 +317,10 @@ impl Simulator {
                 blocks_per_sm,
                 memory,
                 system,
-                &mut self.spare_blocks,
+                &mut self.spare_clusters,
             )
         } else {
-            untimed::run(&context, &self.chip, blocks_per_sm, memory)
+            untimed::run(&context, &self.chip, active, memory)
         }
         .map_err(|mut fault| {
             fault.origin = fault::origin(&self.texts[module.0 as usize], fault.line);
@@ -308,6 +347,49 @@ fn shared_bytes(program: &Program, dynamic: u32) -> u32 {
     } else {
         program.shared_bytes.next_multiple_of(16) + dynamic
     }
+}
+
+/// The blocks per cluster that a launch or its kernel asks for.
+fn cluster(program: &Program, launch: &Launch, chip: &Chip) -> Result<Option<[u32; 3]>, String> {
+    let cluster = match (launch.cluster, program.required_cluster) {
+        (Some(given), Some(required)) if given != required => {
+            return Err(format!(
+                "the kernel requires clusters of {required:?} blocks, not {given:?}"
+            ));
+        }
+        (given, required) => given.or(required),
+    };
+    let Some(cluster) = cluster else {
+        if program.explicit_cluster {
+            return Err("the kernel must be launched in clusters (.explicitcluster)".to_owned());
+        }
+        return Ok(None);
+    };
+    let most = chip.limits.max_cluster_blocks;
+    if most == 0 {
+        return Err(format!(
+            "clusters need compute capability 9.0 or later; {} has {}.{}",
+            chip.product, chip.compute_capability.0, chip.compute_capability.1
+        ));
+    }
+    let blocks = cluster
+        .iter()
+        .try_fold(1_u32, |product, &extent| product.checked_mul(extent))
+        .unwrap_or(u32::MAX);
+    let most = program.max_cluster_blocks.unwrap_or(most).min(most);
+    if blocks == 0 || blocks > most {
+        return Err(format!(
+            "a cluster of {cluster:?} blocks: 1 to {most} blocks are possible"
+        ));
+    }
+    for (axis, (grid, cluster)) in ["x", "y", "z"].iter().zip(launch.grid.iter().zip(cluster)) {
+        if !grid.is_multiple_of(cluster) {
+            return Err(format!(
+                "grid {axis} is {grid}: a multiple of the cluster's {cluster} is required"
+            ));
+        }
+    }
+    Ok(Some(cluster))
 }
 
 /// Checks a launch against the limits of the chip and the kernel.

@@ -148,6 +148,7 @@ fn partly_uninitialised_global_memory_is_found_by_byte() {
         block: [32, 1, 1],
         dynamic_shared_bytes: 0,
         cooperative: false,
+        cluster: None,
         parameters: &data.to_le_bytes(),
     };
     let text = simulator.launch(module, &launch).unwrap_err().to_string();

@@ -32,6 +32,7 @@ fn run(fixture: &Fixture) -> Result<(), String> {
         block: [fixture.block, 1, 1],
         dynamic_shared_bytes: 0,
         cooperative: false,
+        cluster: fixture.cluster.map(|blocks| [blocks, 1, 1]),
         parameters: &address.to_le_bytes(),
     };
     simulator

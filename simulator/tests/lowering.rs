@@ -39,6 +39,7 @@ fn launch(ptx: &str, name: &str, mut parameters: Vec<u8>, pointer: usize, data: 
         block: [32, 1, 1],
         dynamic_shared_bytes: 128,
         cooperative: false,
+        cluster: None,
         parameters: &parameters,
     };
     simulator

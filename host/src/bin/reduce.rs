@@ -63,6 +63,9 @@ struct Arguments {
         default_value = "32..1024"
     )]
     block: Vec<BlockChoice>,
+    /// Blocks per cluster, of the variant that is launched in clusters
+    #[arg(long, value_name = "BLOCKS", value_delimiter = ',', default_value = "8", value_parser = clap::value_parser!(u32).range(1..))]
+    cluster: Vec<u32>,
     /// Blocks [default: as many as have work, and no more than the device holds at once]
     #[arg(long, value_name = "BLOCKS", value_parser = clap::value_parser!(u32).range(1..))]
     grid: Option<u32>,
@@ -171,6 +174,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
         &elements,
         &sizes,
         &blocks,
+        &program::distinct(arguments.cluster.iter().copied()),
         arguments.grid,
     );
     experiment.seed = arguments.common.seed;

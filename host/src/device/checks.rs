@@ -18,7 +18,10 @@ pub(super) fn validate(device: &dyn Device, launch: &PreparedLaunch) -> Result<K
     config
         .validate(&properties.limits, &attributes)
         .map_err(refused)?;
-    if config.cooperative {
+    if config.cluster.is_some() {
+        let active = device.active_clusters(&launch.kernel, config)?;
+        config.validate_active_clusters(active).map_err(refused)?;
+    } else if config.cooperative {
         let threads = u32::try_from(config.block.count()).unwrap_or(u32::MAX);
         let blocks = device.blocks_per_sm(&launch.kernel, threads, config.dynamic_shared_bytes)?;
         config

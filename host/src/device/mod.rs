@@ -55,6 +55,9 @@ pub struct LaunchLimits {
     /// Shared memory per block with the opt-in, in bytes.
     pub shared_per_block_optin: u32,
     pub cooperative: bool,
+    /// Blocks per cluster, at most; 0 where the device has no clusters (below compute capability
+    /// 9.0). More than [`crate::launch::PORTABLE_CLUSTER_BLOCKS`] is not portable.
+    pub max_cluster: u32,
 }
 
 /// What can go wrong on a device.
@@ -89,7 +92,7 @@ impl DeviceError {
     /// A launch of `kernel` that validation refuses.
     pub fn refused(kernel: &str, error: &LaunchError) -> Self {
         match error {
-            LaunchError::CooperativeUnsupported => {
+            LaunchError::CooperativeUnsupported | LaunchError::ClusterUnsupported => {
                 Self::Unsupported(format!("kernel {kernel}: {error}"))
             }
             error => Self::InvalidLaunch {
@@ -238,6 +241,10 @@ pub trait Device {
         threads: u32,
         dynamic_shared_bytes: u32,
     ) -> Result<u32>;
+    /// How many of a launch's clusters are resident at once on the whole device; 0 if not even one
+    /// fits, or if the launch breaks a limit. Blocks of a launch without clusters count as clusters
+    /// of one.
+    fn active_clusters(&self, kernel: &KernelReference, config: &LaunchConfig) -> Result<u32>;
     /// Validates and launches, then waits; a fault is reported here.
     fn launch_prepared(&self, launch: &PreparedLaunch) -> Result<()>;
     /// Validates the launches of a sequence and prepares to sample it. Every sample runs it; the

@@ -17,7 +17,7 @@ use super::{
     checks::{no_such_kernel, no_such_module, validate, validate_parameters, validate_sampling},
     modules,
 };
-use crate::launch::LaunchConfig;
+use crate::launch::{Dim3, LaunchConfig};
 
 /// A simulated device. It runs every module of ours whatever chip it models: a chip older than a
 /// module's target lends its times and limits only.
@@ -108,6 +108,7 @@ impl SimulatedDevice {
                 block: config.block.to_array(),
                 dynamic_shared_bytes: config.dynamic_shared_bytes,
                 cooperative: config.cooperative,
+                cluster: config.cluster.map(Dim3::to_array),
                 parameters: &parameters,
             },
         );
@@ -151,6 +152,7 @@ fn properties(chip: &Chip) -> Properties {
             shared_per_block: chip.limits.shared_per_block,
             shared_per_block_optin: chip.limits.shared_per_block_optin,
             cooperative: chip.compute_capability >= (6, 0),
+            max_cluster: chip.limits.max_cluster_blocks,
         },
         driver: None,
     }
@@ -302,6 +304,26 @@ impl Device for SimulatedDevice {
         }
         self.with_program(kernel, |simulator, program| {
             simulator.blocks_per_sm(program, threads, dynamic_shared_bytes)
+        })
+    }
+
+    fn active_clusters(&self, kernel: &KernelReference, config: &LaunchConfig) -> Result<u32> {
+        let attributes = self.kernel_attributes(kernel)?;
+        if config
+            .validate(&self.properties.limits, &attributes)
+            .is_err()
+        {
+            return Ok(0);
+        }
+        // Within the limits these fit.
+        let threads = config.block.count() as u32;
+        let cluster = config.cluster.map_or(1, |cluster| cluster.count() as u32);
+        self.with_program(kernel, |simulator, program| {
+            let dynamic = config.dynamic_shared_bytes;
+            match cluster {
+                1 => simulator.blocks_per_sm(program, threads, dynamic) * self.properties.sms,
+                _ => simulator.active_clusters(program, threads, dynamic, cluster),
+            }
         })
     }
 

@@ -11,6 +11,7 @@ use crate::{
         Device, DeviceError, KernelAttributes, KernelReference, LaunchLimits, ModuleId,
         PreparedLaunch, Properties, Result, Sample, Sampler, Sampling,
     },
+    launch::LaunchConfig,
     report::Row,
 };
 
@@ -58,6 +59,7 @@ impl Fake {
                     shared_per_block: 48 << 10,
                     shared_per_block_optin: 227 << 10,
                     cooperative: true,
+                    max_cluster: 0,
                 },
                 driver: None,
             },
@@ -158,6 +160,10 @@ impl Device for Fake {
 
     fn blocks_per_sm(&self, _: &KernelReference, threads: u32, _: u32) -> Result<u32> {
         Ok((2048 / threads.next_multiple_of(32)).min(32))
+    }
+
+    fn active_clusters(&self, kernel: &KernelReference, config: &LaunchConfig) -> Result<u32> {
+        self.blocks_per_sm(kernel, config.block.x, config.dynamic_shared_bytes)
     }
 
     fn launch_prepared(&self, launch: &PreparedLaunch) -> Result<()> {

@@ -288,6 +288,7 @@ fn warnings_name_what_is_doubtful() {
             shared_per_block: 0,
             shared_per_block_optin: 0,
             cooperative: false,
+            max_cluster: 0,
         },
         driver: None,
     };

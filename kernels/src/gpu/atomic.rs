@@ -3,7 +3,7 @@
 //! `atomic::fetch_add(counter, 1, AcqRel, Device)` is CUDA C++'s
 //! `cuda::atomic_ref<T, cuda::thread_scope_device>(*counter).fetch_add(1, memory_order_acq_rel)`
 //! and PTX's `atom.acq_rel.gpu.add`. A place is a `*mut T` in global memory or a
-//! [`SharedPointer`]. Where the result is not used, ptxas makes a `red` of it.
+//! [`SharedPointer`]; in the sm_90 module also a `ClusterPointer`, with a scope `Cluster`. Where the result is not used, ptxas makes a `red` of it.
 //!
 //! The functions' safety: the place is valid for an aligned access of its type, and while it is
 //! shared between threads, every access to it is atomic.
@@ -26,8 +26,19 @@ pub enum Sem {
 #[derive(Clone, Copy)]
 pub enum Level {
     Block,
+    #[cfg(feature = "sm_90")]
+    Cluster,
     Device,
     System,
+}
+
+#[doc(hidden)]
+#[derive(Clone, Copy)]
+pub enum Space {
+    Global,
+    Shared,
+    #[cfg(feature = "sm_90")]
+    Cluster,
 }
 
 /// A memory order.
@@ -77,22 +88,32 @@ parameters! { Scope, LEVEL, Level:
     System
 }
 
+/// The threads of the cluster (`.cluster`).
+#[cfg(feature = "sm_90")]
+#[derive(Clone, Copy)]
+pub struct Cluster;
+
+#[cfg(feature = "sm_90")]
+impl Scope for Cluster {
+    const LEVEL: Level = Level::Cluster;
+}
+
 impl LoadOrder for Relaxed {}
 impl LoadOrder for Acquire {}
 impl StoreOrder for Relaxed {}
 impl StoreOrder for Release {}
 
-/// Where an atomic variable is: a `*mut T` in global memory, or a [`SharedPointer`].
+/// Where an atomic variable is: a `*mut T` in global memory, or a pointer to shared memory.
 pub trait Place<T>: Copy {
     #[doc(hidden)]
-    const SHARED: bool;
+    const SPACE: Space;
     /// The address in its state space.
     #[doc(hidden)]
     fn address(self) -> u64;
 }
 
 impl<T> Place<T> for *mut T {
-    const SHARED: bool = false;
+    const SPACE: Space = Space::Global;
 
     #[inline(always)]
     fn address(self) -> u64 {
@@ -111,7 +132,7 @@ impl<T> Place<T> for *mut T {
 }
 
 impl<T> Place<T> for SharedPointer<T> {
-    const SHARED: bool = true;
+    const SPACE: Space = Space::Shared;
 
     #[inline(always)]
     fn address(self) -> u64 {
@@ -121,25 +142,35 @@ impl<T> Place<T> for SharedPointer<T> {
 
 // Each calls `$emit!(semantics-and-space, arguments)` with the one text that the parameters pick.
 macro_rules! at_scope {
-    ($order:literal, $scope:ident, $shared:expr, $emit:ident $arguments:tt) => {
-        match ($scope::LEVEL, $shared) {
-            (Level::Block, false) => $emit!(concat!($order, ".cta.global"), $arguments),
-            (Level::Device, false) => $emit!(concat!($order, ".gpu.global"), $arguments),
-            (Level::System, false) => $emit!(concat!($order, ".sys.global"), $arguments),
-            (Level::Block, true) => $emit!(concat!($order, ".cta.shared"), $arguments),
-            (Level::Device, true) => $emit!(concat!($order, ".gpu.shared"), $arguments),
-            (Level::System, true) => $emit!(concat!($order, ".sys.shared"), $arguments),
+    ($order:literal, $scope:ident, $space:expr, $emit:ident $arguments:tt) => {
+        match $scope::LEVEL {
+            Level::Block => in_space!(concat!($order, ".cta"), $space, $emit $arguments),
+            #[cfg(feature = "sm_90")]
+            Level::Cluster => in_space!(concat!($order, ".cluster"), $space, $emit $arguments),
+            Level::Device => in_space!(concat!($order, ".gpu"), $space, $emit $arguments),
+            Level::System => in_space!(concat!($order, ".sys"), $space, $emit $arguments),
+        }
+    };
+}
+
+macro_rules! in_space {
+    ($semantics:expr, $space:expr, $emit:ident $arguments:tt) => {
+        match $space {
+            Space::Global => $emit!(concat!($semantics, ".global"), $arguments),
+            Space::Shared => $emit!(concat!($semantics, ".shared"), $arguments),
+            #[cfg(feature = "sm_90")]
+            Space::Cluster => $emit!(concat!($semantics, ".shared::cluster"), $arguments),
         }
     };
 }
 
 macro_rules! with_order {
-    ($sem:expr, $scope:ident, $shared:expr, $emit:ident $arguments:tt) => {
+    ($sem:expr, $scope:ident, $space:expr, $emit:ident $arguments:tt) => {
         match $sem {
-            Sem::Relaxed => at_scope!("relaxed", $scope, $shared, $emit $arguments),
-            Sem::Acquire => at_scope!("acquire", $scope, $shared, $emit $arguments),
-            Sem::Release => at_scope!("release", $scope, $shared, $emit $arguments),
-            Sem::AcqRel => at_scope!("acq_rel", $scope, $shared, $emit $arguments),
+            Sem::Relaxed => at_scope!("relaxed", $scope, $space, $emit $arguments),
+            Sem::Acquire => at_scope!("acquire", $scope, $space, $emit $arguments),
+            Sem::Release => at_scope!("release", $scope, $space, $emit $arguments),
+            Sem::AcqRel => at_scope!("acq_rel", $scope, $space, $emit $arguments),
         }
     };
 }
@@ -190,7 +221,7 @@ macro_rules! fetch {
             let old: $bits;
             // SAFETY: the caller's promise.
             unsafe {
-                with_order!(O::SEM, S, P::SHARED,
+                with_order!(O::SEM, S, P::SPACE,
                     emit_atom($operation, $class, old, address, value));
             }
             $from_bits(old)
@@ -238,7 +269,7 @@ macro_rules! atomics {
                 let old: $bits;
                 // SAFETY: the caller's promise.
                 unsafe {
-                    with_order!(O::SEM, S, P::SHARED,
+                    with_order!(O::SEM, S, P::SPACE,
                         emit_cas($size, $class, old, address, expected, new));
                 }
                 $from_bits(old)
@@ -251,9 +282,9 @@ macro_rules! atomics {
                 // SAFETY: the caller's promise.
                 unsafe {
                     match O::SEM {
-                        Sem::Acquire => at_scope!("acquire", S, P::SHARED,
+                        Sem::Acquire => at_scope!("acquire", S, P::SPACE,
                             emit_load($size, $class, value, address)),
-                        _ => at_scope!("relaxed", S, P::SHARED,
+                        _ => at_scope!("relaxed", S, P::SPACE,
                             emit_load($size, $class, value, address)),
                     }
                 }
@@ -266,9 +297,9 @@ macro_rules! atomics {
                 // SAFETY: the caller's promise.
                 unsafe {
                     match O::SEM {
-                        Sem::Release => at_scope!("release", S, P::SHARED,
+                        Sem::Release => at_scope!("release", S, P::SPACE,
                             emit_store($size, $class, address, value)),
-                        _ => at_scope!("relaxed", S, P::SHARED,
+                        _ => at_scope!("relaxed", S, P::SPACE,
                             emit_store($size, $class, address, value)),
                     }
                 }
@@ -406,6 +437,8 @@ pub fn fence<S: Scope>(_scope: S) {
     unsafe {
         match S::LEVEL {
             Level::Block => asm!("fence.acq_rel.cta;", options(nostack)),
+            #[cfg(feature = "sm_90")]
+            Level::Cluster => asm!("fence.acq_rel.cluster;", options(nostack)),
             Level::Device => asm!("fence.acq_rel.gpu;", options(nostack)),
             Level::System => asm!("fence.acq_rel.sys;", options(nostack)),
         }

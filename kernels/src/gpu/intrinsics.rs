@@ -49,6 +49,16 @@ unsafe extern "C" {
     #[link_name = "llvm.nvvm.membar.sys"]
     pub(super) safe fn membar_sys();
 
+    #[cfg(feature = "sm_90")]
+    #[link_name = "llvm.nvvm.barrier.cluster.arrive"]
+    pub(super) safe fn barrier_cluster_arrive();
+    #[cfg(feature = "sm_90")]
+    #[link_name = "llvm.nvvm.barrier.cluster.arrive.relaxed"]
+    pub(super) safe fn barrier_cluster_arrive_relaxed();
+    #[cfg(feature = "sm_90")]
+    #[link_name = "llvm.nvvm.barrier.cluster.wait"]
+    pub(super) safe fn barrier_cluster_wait();
+
     #[link_name = "llvm.nvvm.bar.warp.sync"]
     pub(super) fn bar_warp_sync(mask: u32);
     #[link_name = "llvm.nvvm.shfl.sync.idx.i32"]

@@ -21,7 +21,12 @@ pub use backend::to_shared;
 pub mod atomic;
 pub mod cache;
 pub mod clock;
+#[cfg(feature = "sm_90")]
+pub mod cluster;
+#[cfg(feature = "sm_90")]
+pub mod dependent;
 pub mod float;
+pub mod gather;
 pub mod reduction;
 pub mod shared;
 pub mod slot;

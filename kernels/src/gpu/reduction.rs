@@ -211,7 +211,7 @@ impl<T: Element, O: Operation<T>> WarpReduce<T> for ByShuffle<O> {
     #[inline(always)]
     unsafe fn reduce_warp(mask: u32, value: T) -> T {
         // SAFETY: the caller's promise.
-        unsafe { warp_reduce::<T, O, false>(mask, value, mask.count_ones()) }
+        unsafe { warp_reduce::<T, O>(mask, value) }
     }
 }
 
@@ -243,6 +243,17 @@ by_redux! {
     Max i32 => |mask, value| intrinsics::redux_max_i32(value, mask);
 }
 
+/// The values of the lanes in `mask` combined, valid in lane 0.
+///
+/// # Safety
+///
+/// All lanes of `mask` call, which are the first ones of the warp.
+#[inline(always)]
+pub unsafe fn warp_reduce<T: Element, O: Operation<T>>(mask: u32, value: T) -> T {
+    // SAFETY: the caller's promise.
+    unsafe { warp_steps::<T, O, false>(mask, value, mask.count_ones()) }
+}
+
 /// The values of the first `lanes` lanes combined, valid in lane 0. A lane whose partner holds no
 /// value reads itself instead, and drops it: reading a lane that does not exist is undefined.
 ///
@@ -252,7 +263,7 @@ by_redux! {
 ///
 /// All lanes of `mask` call, which are the first ones of the warp and at least `lanes`.
 #[inline(always)]
-unsafe fn warp_reduce<T: Element, O: Operation<T>, const SKIP: bool>(
+unsafe fn warp_steps<T: Element, O: Operation<T>, const SKIP: bool>(
     mask: u32,
     mut value: T,
     lanes: u32,
@@ -321,5 +332,5 @@ pub unsafe fn block_reduce<T: Element, O: Operation<T>, W: WarpReduce<T>>(value:
         O::IDENTITY
     };
     // SAFETY: the first warp calls, which is whole since there are others.
-    unsafe { warp_reduce::<T, O, true>(u32::MAX, part, warps) }
+    unsafe { warp_steps::<T, O, true>(u32::MAX, part, warps) }
 }

@@ -47,7 +47,7 @@ impl Entry<'_> {
             .count()
     }
 
-    /// How many barriers of the block it has.
+    /// How many barriers of the block it has, and how often it arrives or waits at the cluster's.
     pub fn barriers(&self) -> usize {
         [
             "bar.sync",
@@ -55,6 +55,7 @@ impl Entry<'_> {
             "barrier.sync",
             "barrier.red",
             "barrier.cta",
+            "barrier.cluster",
         ]
         .iter()
         .map(|prefix| self.count(prefix))

@@ -11,6 +11,7 @@ pub(super) const CC_7_0: Limits = Limits {
     max_threads_per_sm: 2048,
     max_warps_per_sm: 64,
     max_blocks_per_sm: 32,
+    max_cluster_blocks: 0,
     registers_per_sm: 65536,
     registers_per_block: 65536,
     max_registers_per_thread: 255,
@@ -58,8 +59,9 @@ pub(super) const CC_8_9: Limits = Limits {
     ..CC_8_0
 };
 
-/// Hopper.
+/// Hopper. A cluster of more than 8 blocks is not portable.
 pub(super) const CC_9_0: Limits = Limits {
+    max_cluster_blocks: 16,
     shared_per_sm: 228 << 10,
     shared_per_block_optin: 227 << 10,
     ..CC_8_0

@@ -6,6 +6,7 @@ use super::{
     Stopped, lanes,
     launch::Place,
     lookup::{self, Spot, Store},
+    peers::{self, InCluster},
     racing::Direction,
     stop,
     warp::Warp,
@@ -92,7 +93,7 @@ impl AccessLog {
                     self.sectors.truncate(kept);
                 }
             }
-            Store::Shared => self.passes = bank_passes(mask, at, bytes),
+            Store::Shared | Store::Peer => self.passes = bank_passes(mask, at, bytes),
             Store::Local | Store::Parameter => {}
         }
     }
@@ -245,7 +246,8 @@ impl Warp {
         bytes: u64,
         place: &mut Place,
     ) -> Store {
-        let (store, _) = lookup::resolve(access.space, at[mask.trailing_zeros() as usize]);
+        let first = at[mask.trailing_zeros() as usize];
+        let (store, _) = lookup::resolve(access.space, first, place);
         place.log.record(store, mask, at, bytes);
         store
     }
@@ -254,7 +256,7 @@ impl Warp {
     pub(crate) fn element(&self, spot: Spot, offset: usize, size: usize, place: &Place) -> u64 {
         match spot {
             Spot::Global(at) => place.memory.bytes(at).get(at.offset() + offset, size),
-            Spot::Shared(at) => place.shared.get(at + offset, size),
+            Spot::Shared(rank, at) => place.shared[rank as usize].bytes.get(at + offset, size),
             Spot::Local(at) => self.local.get(at + offset, size),
             Spot::Parameter(at) => {
                 little_endian(&place.launch.parameters[at + offset..at + offset + size])
@@ -273,7 +275,7 @@ impl Warp {
     ) -> Result<(), FaultKind> {
         let (memory, at) = match spot {
             Spot::Global(at) => (place.memory.bytes_mut(at), at.offset() + offset),
-            Spot::Shared(at) => (&mut *place.shared, at + offset),
+            Spot::Shared(rank, at) => (&mut place.shared[rank as usize].bytes, at + offset),
             Spot::Local(at) => (&mut self.local, at + offset),
             Spot::Parameter(_) => {
                 let detail = "kernel parameters are read-only".to_owned();
@@ -323,7 +325,18 @@ impl Warp {
                     );
                     return Err(stop(lane as u32, FaultKind::Other { detail }));
                 }
-                value[lane] = offset;
+                value[lane] = match (space, peers::locate(offset, place)) {
+                    (Space::Shared, InCluster::Own(offset)) => offset,
+                    (Space::Shared, InCluster::Peer { rank, .. }) => {
+                        let detail = format!(
+                            "cvta.to.shared::cta: generic address {:#x} is in the shared memory \
+                             of another block (rank {rank}): cvta.to.shared::cluster is required",
+                            value[lane]
+                        );
+                        return Err(stop(lane as u32, FaultKind::PeerMemory { detail }));
+                    }
+                    _ => offset,
+                };
             }
         }
         self.assign(instruction.destinations[0], mask, &value);
@@ -339,9 +352,10 @@ impl Warp {
     ) -> Result<(), Stopped> {
         let mut value = self.addresses(instruction, mask, place)?;
         for address in &mut value {
-            let (store, _) = lookup::resolve(Space::Generic, *address);
+            let (store, _) = lookup::resolve(Space::Generic, *address, place);
             *address = u64::from(match space {
                 Space::Shared => store == Store::Shared,
+                Space::SharedCluster => matches!(store, Store::Shared | Store::Peer),
                 Space::Local => store == Store::Local,
                 Space::Global => store == Store::Global,
                 _ => false,
@@ -354,7 +368,7 @@ impl Warp {
 
 fn window(space: Space) -> Option<u64> {
     match space {
-        Space::Shared => Some(SHARED_WINDOW),
+        Space::Shared | Space::SharedCluster => Some(SHARED_WINDOW),
         Space::Local => Some(LOCAL_WINDOW),
         _ => None,
     }

@@ -5,7 +5,7 @@
 //! over what was done. A warp's registers are so used in one go, while the host's caches hold
 //! them, and the order of everything that threads can observe is still the order of time.
 
-use super::{access::AccessLog, block::Step, lookup::Store};
+use super::{access::AccessLog, cluster::Step, lookup::Store};
 use crate::program::{Action, Instruction, Operand, Program, Space, Special};
 
 /// Instructions a warp may be ahead of its time.
@@ -85,7 +85,7 @@ impl Ahead {
 }
 
 /// Whether threads of different SMs can observe each other's order: through atomics and strong
-/// accesses of global memory.
+/// accesses of global memory or of other blocks' shared memory, and at clusters' barriers.
 pub(crate) fn observes_order(program: &Program) -> bool {
     program
         .instructions
@@ -95,17 +95,25 @@ pub(crate) fn observes_order(program: &Program) -> bool {
                 access.strong && access.space != Space::Shared
             }
             Action::Atomic(access, _) => access.space != Space::Shared,
+            Action::ClusterBarrier(_) => true,
             _ => false,
         })
 }
 
 /// By instruction: whether it may only run when its time has come.
 pub(crate) fn bound_to_time(program: &Program) -> Vec<bool> {
-    let is_barrier = |instruction: &Instruction| matches!(instruction.action, Action::Barrier(_));
+    let is_barrier = |instruction: &Instruction| {
+        matches!(
+            instruction.action,
+            Action::Barrier(_) | Action::ClusterBarrier(_)
+        )
+    };
     let has_barrier = program.instructions.iter().any(is_barrier);
     let bound = |instruction: &Instruction| match instruction.action {
         Action::Load(access) | Action::Store(access) => access.strong,
-        Action::Atomic(..) | Action::Barrier(_) | Action::Nanosleep => true,
+        Action::Atomic(..) | Action::Barrier(_) | Action::ClusterBarrier(_) | Action::Nanosleep => {
+            true
+        }
         // Barriers do not wait for exited threads.
         Action::Exit => has_barrier,
         _ => instruction.sources.iter().any(|source| {

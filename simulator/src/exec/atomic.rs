@@ -37,7 +37,7 @@ impl Warp {
                 .map_err(|kind| stop(lane as u32, kind))?;
             old[lane] = self.element(spot, 0, size, place);
             // PTX ISA 9.7.13, `atom`: wherever the address points, shared memory keeps subnormals.
-            let flush = !matches!(spot, Spot::Shared(_));
+            let flush = !matches!(spot, Spot::Shared(..));
             let new = combine(operation, size, [old[lane], b[lane], c[lane]], flush);
             self.set_element(spot, 0, size, new, place)
                 .map_err(|kind| stop(lane as u32, kind))?;

@@ -2,7 +2,7 @@
 
 use super::{
     access::AccessLog,
-    bytes::Bytes,
+    block::SharedMemory,
     memory::Memory,
     passed::Sites,
     races::{RaceCheck, Races},
@@ -16,6 +16,10 @@ pub(crate) struct LaunchContext<'a> {
     pub(crate) sites: &'a Sites,
     pub(crate) grid: [u32; 3],
     pub(crate) block: [u32; 3],
+    /// Blocks per cluster and axis.
+    pub(crate) cluster: [u32; 3],
+    /// Whether the launch or the kernel asks for clusters.
+    pub(crate) explicit_cluster: bool,
     pub(crate) dynamic_shared_bytes: u32,
     /// Static and dynamic shared memory of a block.
     pub(crate) shared_bytes: u32,
@@ -47,20 +51,43 @@ impl LaunchContext<'_> {
         self.grid.iter().map(|&extent| u64::from(extent)).product()
     }
 
-    /// Index of the `linear`-th block: x varies fastest.
+    /// Blocks of a cluster.
+    pub(crate) fn cluster_blocks(&self) -> u32 {
+        self.cluster.iter().product()
+    }
+
+    /// Clusters of the grid.
+    pub(crate) fn clusters(&self) -> u64 {
+        self.blocks() / u64::from(self.cluster_blocks())
+    }
+
+    /// Clusters of the grid per axis.
+    pub(crate) fn cluster_grid(&self) -> [u32; 3] {
+        std::array::from_fn(|axis| self.grid[axis] / self.cluster[axis])
+    }
+
+    /// Index of the `linear`-th block, counted cluster by cluster: x varies fastest in both.
     pub(crate) fn block_index(&self, linear: u64) -> [u32; 3] {
-        let [x, y, _] = self.grid.map(u64::from);
-        [
-            (linear % x) as u32,
-            (linear / x % y) as u32,
-            (linear / x / y) as u32,
-        ]
+        let blocks = u64::from(self.cluster_blocks());
+        let first = position(linear / blocks, self.cluster_grid());
+        let inside = position(linear % blocks, self.cluster);
+        std::array::from_fn(|axis| first[axis] * self.cluster[axis] + inside[axis])
     }
 
     /// Index of a thread in its block: x varies fastest.
     pub(crate) fn thread_index(&self, warp: u32, lane: u32) -> [u32; 3] {
         self.thread_indices[warp as usize].map(|axis| axis[lane as usize] as u32)
     }
+}
+
+/// The `linear`-th place of a box: x varies fastest.
+fn position(linear: u64, extents: [u32; 3]) -> [u32; 3] {
+    let [x, y, _] = extents.map(u64::from);
+    [
+        (linear % x) as u32,
+        (linear / x % y) as u32,
+        (linear / x / y) as u32,
+    ]
 }
 
 /// `%tid` of every lane of every warp of a block.
@@ -84,8 +111,11 @@ pub(crate) fn thread_indices(block: [u32; 3], warps: u32) -> Vec<[Lanes; 3]> {
 pub(crate) struct Place<'a> {
     pub(crate) launch: &'a LaunchContext<'a>,
     pub(crate) memory: &'a mut Memory,
-    pub(crate) shared: &'a mut Bytes,
-    /// The block's race check, if there is one.
+    /// The shared memory of the cluster's blocks, by rank.
+    pub(crate) shared: &'a mut [SharedMemory],
+    /// Rank of the block in its cluster.
+    pub(crate) rank: u32,
+    /// The cluster's race check, if there is one.
     pub(crate) races: Option<&'a mut Races>,
     pub(crate) log: &'a mut AccessLog,
     /// Index of the block.

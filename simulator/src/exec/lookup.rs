@@ -1,7 +1,13 @@
 //! From an address and a state space to the bytes behind it, or to the fault that explains why
 //! there are none.
 
-use super::{bytes::Bytes, launch::Place, memory::Located, warp::Warp};
+use super::{
+    bytes::Bytes,
+    launch::Place,
+    memory::Located,
+    peers::{self, InCluster},
+    warp::Warp,
+};
 use crate::{
     fault::FaultKind,
     program::{Access, LOCAL_WINDOW, Range, SHARED_WINDOW, Space, WINDOW_BYTES},
@@ -11,7 +17,10 @@ use crate::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Store {
     Global,
+    /// The block's own shared memory.
     Shared,
+    /// That of another block of the cluster.
+    Peer,
     Local,
     Parameter,
 }
@@ -20,7 +29,8 @@ pub(crate) enum Store {
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Spot {
     Global(Located),
-    Shared(usize),
+    /// Rank of the block and offset in its shared memory.
+    Shared(u32, usize),
     /// Offset in the frames of the whole warp.
     Local(usize),
     Parameter(usize),
@@ -30,22 +40,23 @@ impl Store {
     fn name(self) -> &'static str {
         match self {
             Self::Global => "global",
-            Self::Shared => "shared",
+            Self::Shared | Self::Peer => "shared",
             Self::Local => "local",
             Self::Parameter => "param",
         }
     }
 }
 
-/// The memory and the address in it; a generic address is told by its window (PTX ISA 5.1).
+/// The memory and the address in it; a generic address is told by its window (PTX ISA 5.1). The
+/// address in another block's shared memory is that in the cluster's window ([`peers`]).
 #[inline]
-pub(crate) fn resolve(space: Space, address: u64) -> (Store, u64) {
+pub(crate) fn resolve(space: Space, address: u64, place: &Place) -> (Store, u64) {
     match space {
-        Space::Shared => (Store::Shared, address & (WINDOW_BYTES - 1)),
+        Space::Shared | Space::SharedCluster => shared(address & (WINDOW_BYTES - 1), place),
         Space::Local => (Store::Local, address & (WINDOW_BYTES - 1)),
         Space::Parameter => (Store::Parameter, address),
         Space::Generic if address.wrapping_sub(SHARED_WINDOW) < WINDOW_BYTES => {
-            (Store::Shared, address - SHARED_WINDOW)
+            shared(address - SHARED_WINDOW, place)
         }
         Space::Generic if address.wrapping_sub(LOCAL_WINDOW) < WINDOW_BYTES => {
             (Store::Local, address - LOCAL_WINDOW)
@@ -53,6 +64,14 @@ pub(crate) fn resolve(space: Space, address: u64) -> (Store, u64) {
         Space::Generic | Space::Global | Space::Constant | Space::Register => {
             (Store::Global, address)
         }
+    }
+}
+
+#[inline]
+fn shared(address: u64, place: &Place) -> (Store, u64) {
+    match peers::locate(address, place) {
+        InCluster::Own(offset) => (Store::Shared, offset),
+        InCluster::Peer { .. } => (Store::Peer, address),
     }
 }
 
@@ -68,7 +87,7 @@ pub(crate) fn find(
 ) -> Result<Spot, FaultKind> {
     // A vector access must be aligned to the whole vector (PTX ISA 6.4.1).
     let bytes = u64::from(access.bytes) * u64::from(access.count);
-    let (store, offset) = resolve(access.space, address);
+    let (store, offset) = resolve(access.space, address, place);
     if offset % bytes != 0 {
         return Err(FaultKind::Misaligned {
             space: store.name(),
@@ -94,7 +113,8 @@ pub(crate) fn find(
             }
             return Ok(Spot::Global(located));
         }
-        Store::Shared => place.shared.len() as u64,
+        Store::Shared => place.shared[place.rank as usize].bytes.len() as u64,
+        Store::Peer => return peers::find(place, access, address, offset, write),
         Store::Local => u64::from(place.launch.program.local_bytes),
         Store::Parameter => place.launch.parameters.len() as u64,
     };
@@ -108,14 +128,17 @@ pub(crate) fn find(
         });
     }
     let (spot, tracked): (_, Option<&Bytes>) = match store {
-        Store::Shared => (Spot::Shared(offset as usize), Some(place.shared)),
+        Store::Shared => (
+            Spot::Shared(place.rank, offset as usize),
+            Some(&place.shared[place.rank as usize].bytes),
+        ),
         Store::Local => {
             let at = lane * limit as usize + offset as usize;
             (Spot::Local(at), Some(&warp.local))
         }
         _ => (Spot::Parameter(offset as usize), None),
     };
-    if let (false, true, Some(memory), Spot::Shared(at) | Spot::Local(at)) =
+    if let (false, true, Some(memory), Spot::Shared(_, at) | Spot::Local(at)) =
         (write, place.launch.checks, tracked, spot)
         && let Some(first) = memory.first_unwritten(at, bytes as usize)
     {
@@ -134,7 +157,11 @@ pub(super) fn nearest(warp: &Warp, place: &Place, store: Store, offset: u64, byt
     let program = place.launch.program;
     let (ranges, total): (&[Range], usize) = match store {
         Store::Global => return place.memory.nearest(offset, bytes),
-        Store::Shared => (&program.shared, place.shared.len()),
+        Store::Shared => (
+            &program.shared,
+            place.shared[place.rank as usize].bytes.len(),
+        ),
+        Store::Peer => return peers::nearest(place, offset),
         Store::Local => (&program.local, warp.local.len() / crate::program::WARP_SIZE),
         Store::Parameter => {
             return format!(
@@ -147,21 +174,25 @@ pub(super) fn nearest(warp: &Warp, place: &Place, store: Store, offset: u64, byt
         Store::Shared => format!("the block has {total} bytes of shared memory"),
         _ => format!("the thread has {total} bytes of local memory"),
     };
-    let owner = ranges
-        .iter()
-        .rev()
-        .find(|range| u64::from(range.offset) <= offset);
-    match owner {
-        Some(range) => format!(
-            "offset {offset} is byte {} of or after {} ({} bytes); {whole}",
-            offset - u64::from(range.offset),
-            range.name,
-            if range.bytes == 0 {
-                total as u64 - u64::from(range.offset)
-            } else {
-                u64::from(range.bytes)
-            },
-        ),
+    match owner(ranges, offset, total) {
+        Some(owner) => format!("offset {offset} is {owner}; {whole}"),
         None => whole,
     }
+}
+
+/// Says which variable an offset is in or after, of a memory of `total` bytes.
+pub(super) fn owner(ranges: &[Range], offset: u64, total: usize) -> Option<String> {
+    let range = ranges
+        .iter()
+        .rev()
+        .find(|range| u64::from(range.offset) <= offset)?;
+    let bytes = match range.bytes {
+        0 => total as u64 - u64::from(range.offset),
+        bytes => u64::from(bytes),
+    };
+    Some(format!(
+        "byte {} of or after {} ({bytes} bytes)",
+        offset - u64::from(range.offset),
+        range.name,
+    ))
 }

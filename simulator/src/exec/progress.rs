@@ -1,6 +1,6 @@
 //! Notices a launch that can never end: warps that run and change nothing.
 
-use super::{access::AccessLog, block::Block, launch::LaunchContext};
+use super::{access::AccessLog, cluster::Cluster, launch::LaunchContext};
 use crate::fault::{Fault, FaultKind};
 
 /// Strong reads (volatile, relaxed, acquire or atomic: what one waits with) without a change to
@@ -56,19 +56,25 @@ impl Progress {
     /// The deadlock, with the blocks that spin and those that never started.
     pub(crate) fn fault<'a>(
         &self,
-        running: impl Iterator<Item = &'a Block>,
+        resident: impl Iterator<Item = &'a Cluster>,
         launch: &LaunchContext,
     ) -> Box<Fault> {
-        let mut blocks: Vec<&Block> = running.filter(|block| !block.finished()).collect();
-        blocks.sort_by_key(|block| (block.index[2], block.index[1], block.index[0]));
+        let mut blocks: Vec<(&Cluster, usize)> = resident
+            .flat_map(|cluster| cluster.running().map(move |rank| (cluster, rank)))
+            .collect();
+        let index = |&(cluster, rank): &(&Cluster, usize)| cluster.blocks[rank].index;
+        blocks.sort_by_key(|block| {
+            let [x, y, z] = index(block);
+            (z, y, x)
+        });
         let mut fault = blocks.first().map_or_else(
             || unreachable!("instructions run in some block"),
-            |block| block.whereabouts(launch),
+            |(cluster, rank)| cluster.whereabouts(*rank, launch),
         );
         let named: Vec<String> = blocks
             .iter()
             .take(NAMED)
-            .map(|block| format!("{:?}", block.index))
+            .map(|block| format!("{:?}", index(block)))
             .collect();
         let more = if blocks.len() > NAMED { ", …" } else { "" };
         let never = launch.blocks() - self.started.max(blocks.len() as u64);

@@ -4,6 +4,7 @@ use super::{
     Stopped, lanes,
     launch::Place,
     lookup::{self, Spot, Store},
+    peers::{self, InCluster},
     races::{Conflict, Races, SharedAccess, Unwritten},
     stop,
     warp::Warp,
@@ -34,39 +35,42 @@ impl Warp {
         direction: Direction,
         place: &mut Place,
     ) -> Result<(), Stopped> {
-        let Some(races) = place.races.as_deref_mut() else {
+        if place.races.is_none() {
             return Ok(());
-        };
-        if !access.strong && !matches!(access.space, Space::Shared | Space::Generic) {
+        }
+        let in_shared = matches!(
+            access.space,
+            Space::Shared | Space::SharedCluster | Space::Generic
+        );
+        if !access.strong && !in_shared {
             return Ok(());
         }
         let (mut shared, mut offsets) = (mask, [0; WARP_SIZE]);
-        if access.space == Space::Shared {
+        if access.space == Space::Shared && place.shared.len() == 1 {
             offsets = at.map(|address| address & (WINDOW_BYTES - 1));
         } else {
-            shared = 0;
-            for lane in lanes(mask) {
-                let (store, offset) = lookup::resolve(access.space, at[lane]);
-                if store == Store::Shared {
-                    shared |= 1 << lane;
-                    offsets[lane] = offset;
-                }
-            }
+            shared = self.offsets_in_cluster(access, mask, at, &mut offsets, place)?;
             if shared == 0 && !access.strong {
                 return Ok(());
             }
         }
+        let Some(races) = place.races.as_deref_mut() else {
+            return Ok(());
+        };
+        if access.strong && direction != Direction::Write {
+            races.hear(self.rank);
+        }
         let publishes = access.strong && place.launch.races.is_some_and(|check| check.publishes);
         let elsewhere = mask & !shared != 0;
         if publishes && direction != Direction::Write {
-            races.acquire(self.index, access.acquire, Some((shared, &offsets)));
+            races.acquire(self.id, access.acquire, Some((shared, &offsets)));
             if elsewhere {
-                races.acquire(self.index, access.acquire, None);
+                races.acquire(self.id, access.acquire, None);
             }
         }
         let bytes = u32::from(access.bytes) * u32::from(access.count);
         let found = races.access(SharedAccess {
-            warp: self.index,
+            warp: self.id,
             pc: self.pc(),
             mask: shared,
             at: &offsets,
@@ -75,9 +79,9 @@ impl Warp {
             strong: access.strong,
         });
         if publishes && direction != Direction::Read {
-            races.publish(self.index, access.release, Some((shared, &offsets)));
+            races.publish(self.id, access.release, Some((shared, &offsets)));
             if elsewhere {
-                races.publish(self.index, access.release, None);
+                races.publish(self.id, access.release, None);
             }
         }
         found.map_err(|conflict| {
@@ -90,6 +94,41 @@ impl Warp {
             );
             stop(conflict.lane, kind)
         })
+    }
+
+    /// The lanes that go to shared memory, of whichever block, and their offsets in that of the
+    /// whole cluster. Another block's may only be accessed when that block has begun.
+    fn offsets_in_cluster(
+        &self,
+        access: Access,
+        mask: u32,
+        at: &Lanes,
+        offsets: &mut Lanes,
+        place: &mut Place,
+    ) -> Result<u32, Stopped> {
+        let mut shared = 0;
+        for lane in lanes(mask) {
+            let (store, address) = lookup::resolve(access.space, at[lane], place);
+            let (rank, offset) = match (store, peers::locate(address, place)) {
+                (Store::Shared, _) => (place.rank, address),
+                (Store::Peer, InCluster::Peer { rank, offset }) => (rank, offset),
+                _ => continue,
+            };
+            shared |= 1 << lane;
+            let Some(races) = place.races.as_deref_mut() else {
+                return Ok(shared);
+            };
+            offsets[lane] = races.in_cluster(rank, offset);
+            if rank != place.rank && !races.reach(self.id, rank, self.pc(), lane as u32) {
+                let detail = format!(
+                    "block {:?} may not have begun: a cluster barrier (barrier.cluster.arrive and \
+                     .wait) before the first access to its shared memory is required",
+                    place.shared[rank as usize].block
+                );
+                return Err(stop(lane as u32, FaultKind::PeerMemory { detail }));
+            }
+        }
+        Ok(shared)
     }
 
     /// The fault of a race.
@@ -105,20 +144,30 @@ impl Warp {
         let launch = place.launch;
         let bytes = u64::from(access.bytes) * u64::from(access.count);
         let instruction = &launch.program.instructions[conflict.pc as usize];
+        let warps = launch.warps();
+        let other = conflict.warp / warps;
+        let (store, offset) = match place.races.as_deref() {
+            Some(races) => match races.in_block(conflict.offset) {
+                (rank, offset) if rank == place.rank => (Store::Shared, offset),
+                (rank, offset) => (Store::Peer, peers::address(rank, offset)),
+            },
+            None => (Store::Shared, conflict.offset.into()),
+        };
         FaultKind::DataRace {
             write: direction != Direction::Read,
             strong: access.strong,
             address,
             bytes,
-            nearest: lookup::nearest(self, place, Store::Shared, conflict.offset.into(), bytes),
+            nearest: lookup::nearest(self, place, store, offset, bytes),
             other: Box::new(RacingAccess {
                 write: conflict.write,
                 strong: conflict.strong,
-                thread: launch.thread_index(conflict.warp, conflict.other_lane),
+                thread: launch.thread_index(conflict.warp % warps, conflict.other_lane),
+                block: (other != place.rank).then(|| place.shared[other as usize].block),
                 line: instruction.line,
                 instruction: launch.program.texts[instruction.text as usize].clone(),
             }),
-            same_warp: conflict.warp == self.index,
+            same_warp: conflict.warp == self.id,
         }
     }
 
@@ -147,7 +196,7 @@ impl Warp {
         let spot = lookup::find(self, place, access, lane, address, true)?;
         let remember = |races: &mut Races| {
             races.unwritten.get_or_insert(Unwritten {
-                warp: self.index,
+                warp: self.id,
                 lane: lane as u32,
                 pc: self.pc(),
                 kind,

@@ -60,7 +60,7 @@ impl Warp {
                 .collect();
             self.exchange(&complete, present, place)?;
             if let (Action::WarpBarrier, Some(races)) = (instruction.action, &mut place.races) {
-                races.warp_barrier(self.index, present, self.live);
+                races.warp_barrier(self.id, present, self.live);
             }
             for index in complete {
                 self.splits[index].state = State::Running;

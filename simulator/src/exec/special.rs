@@ -34,10 +34,18 @@ pub(crate) fn value(special: Special, warp: u32, place: &Place) -> Lanes {
         Special::GlobalTimerHi => all(place.timer() >> 32),
         Special::DynamicSmemSize => all(u64::from(launch.dynamic_shared_bytes)),
         Special::TotalSmemSize | Special::AggrSmemSize => all(u64::from(launch.shared_bytes)),
-        // Outside a cluster launch every block is a cluster of its own.
-        Special::IsExplicitCluster | Special::ClusterCtaId(_) | Special::ClusterCtaRank => all(0),
-        Special::ClusterId(a) => axis(place.block, a),
-        Special::NClusterId(a) => axis(launch.grid, a),
-        Special::ClusterNCtaId(_) | Special::ClusterNCtaRank => all(1),
+        Special::IsExplicitCluster => all(u64::from(launch.explicit_cluster)),
+        Special::ClusterCtaId(a) => axis(
+            std::array::from_fn(|a| place.block[a] % launch.cluster[a]),
+            a,
+        ),
+        Special::ClusterCtaRank => all(u64::from(place.rank)),
+        Special::ClusterId(a) => axis(
+            std::array::from_fn(|a| place.block[a] / launch.cluster[a]),
+            a,
+        ),
+        Special::NClusterId(a) => axis(launch.cluster_grid(), a),
+        Special::ClusterNCtaId(a) => axis(launch.cluster, a),
+        Special::ClusterNCtaRank => all(u64::from(launch.cluster_blocks())),
     }
 }

@@ -36,6 +36,15 @@ pub(crate) enum State {
     Converging,
     /// Has arrived at this block barrier.
     Barrier(u8),
+    /// Waits at the cluster's barrier.
+    Cluster,
+}
+
+impl State {
+    /// Whether it is for other warps to end it.
+    fn awaits_others(self) -> bool {
+        matches!(self, Self::Barrier(_) | Self::Cluster)
+    }
 }
 
 impl Split {
@@ -120,7 +129,7 @@ impl Warp {
         }
         // Whoever waits for an exited lane looks again.
         for split in &mut self.splits {
-            if !matches!(split.state, State::Barrier(_)) {
+            if !split.state.awaits_others() {
                 split.state = State::Running;
             }
         }
@@ -190,10 +199,7 @@ impl Warp {
 
     /// No split can run: either another warp can change that, or the barrier is divergent.
     fn stuck(&self) -> Result<Outcome, Stopped> {
-        let outside = self
-            .splits
-            .iter()
-            .any(|split| matches!(split.state, State::Barrier(_)));
+        let outside = self.splits.iter().any(|split| split.state.awaits_others());
         match self
             .splits
             .iter()

@@ -5,7 +5,7 @@ use std::{cmp::Reverse, collections::BinaryHeap};
 use super::{
     access::AccessLog,
     ahead::{self, Ahead},
-    block::{Block, Step, Surroundings},
+    cluster::{Cluster, Step, Surroundings},
     launch::LaunchContext,
     lookup::Store,
     memory::Memory,
@@ -16,7 +16,7 @@ use crate::{
     chip::Chip,
     fault::Fault,
     program::{Action, Program},
-    timing::{AccessKind, Dispatcher, MemorySystem, SmClock},
+    timing::{AccessKind, Dispatch, MemorySystem, SmClock},
 };
 
 /// Cycles an SM may run ahead of the next one. It bounds how far the order of accesses can differ
@@ -37,26 +37,48 @@ struct Sm {
     clock: SmClock,
     /// Cycles from the last arrival at a barrier to the release.
     barrier_latency: u64,
+    /// The same at the barrier of a cluster.
+    cluster_latency: u64,
     clock_ghz: f64,
-    /// Block (index into `blocks`) and warp by warp slot.
+    /// Resident cluster and warp by warp slot.
     slots: Vec<(usize, usize)>,
     free_slots: Vec<usize>,
     /// What each slot's warp has done ahead of its time.
     ahead: Vec<Ahead>,
     /// Registers of finished warps, the last used last.
     spare_registers: Vec<Registers>,
-    /// Resident blocks and, for each, its warps' slots and when its last store was accepted.
-    blocks: Vec<Resident>,
-    free_blocks: Vec<usize>,
-    queued: bool,
+    /// The cycle at which it stands in the queue.
+    queued: Option<u64>,
 }
 
+/// A cluster, or a block of a launch without clusters.
 struct Resident {
-    block: Block,
-    slots: Vec<usize>,
-    done: u64,
-    /// Warps whose exit has not been timed.
-    live: usize,
+    cluster: Cluster,
+    /// SM and slot of each warp.
+    homes: Vec<(usize, usize)>,
+    /// When the last store of each block was accepted.
+    done: Vec<u64>,
+    /// Warps of each block whose exit has not been timed.
+    live: Vec<usize>,
+    /// When all had last arrived at the cluster's barrier.
+    completed: u64,
+}
+
+/// A warp on another SM that a cluster's barrier lets go.
+struct Release {
+    sm: usize,
+    slot: usize,
+    at: u64,
+}
+
+/// The resident clusters and the places for more.
+struct Residents<'a> {
+    list: Vec<Resident>,
+    free: Vec<usize>,
+    spare: &'a mut Vec<Cluster>,
+    /// SMs of the blocks of the cluster that starts.
+    sms: Vec<usize>,
+    next: u64,
 }
 
 /// Runs all blocks.
@@ -66,7 +88,7 @@ pub(crate) fn run(
     blocks_per_sm: u32,
     memory: &mut Memory,
     system: &mut MemorySystem,
-    spare_blocks: &mut Vec<Block>,
+    spare_clusters: &mut Vec<Cluster>,
 ) -> Result<Ran, Box<Fault>> {
     system.begin_launch();
     let mut log = AccessLog::new(true);
@@ -76,37 +98,39 @@ pub(crate) fn run(
         true => QUANTUM,
         false => LONG_QUANTUM,
     };
-    let mut dispatcher = Dispatcher::new(chip, blocks_per_sm);
-    let mut sms: Vec<Sm> = (0..chip.sms).map(|_| Sm::new(chip)).collect();
+    let mut dispatch = Dispatch::new(chip, blocks_per_sm, launch.cluster_blocks());
+    let mut sms: Vec<Sm> = (0..chip.sms)
+        .map(|_| Sm::new(chip, launch.cluster_blocks()))
+        .collect();
     let mut queue = BinaryHeap::new();
-    let blocks = launch.blocks();
-    let mut next_block = 0;
+    let mut residents = Residents {
+        list: Vec::new(),
+        free: Vec::new(),
+        spare: spare_clusters,
+        sms: Vec::new(),
+        next: 0,
+    };
+    let mut releases = Vec::new();
     let mut ran = Ran {
         cycles: 0,
         warp_instructions: 0,
     };
-    let mut start = |sms: &mut [Sm], queue: &mut BinaryHeap<_>, dispatcher: &mut Dispatcher| {
-        while next_block < blocks {
-            let Some((cycle, sm)) = dispatcher.start() else {
-                break;
-            };
-            sms[sm].start(next_block, cycle, launch, spare_blocks);
-            sms[sm].enqueue(sm, queue);
-            next_block += 1;
+    progress.blocks_started(residents.start(launch, &mut dispatch, &mut sms, &mut queue));
+    while let Some(Reverse((key, index))) = queue.pop() {
+        if sms[index].queued != Some(key) {
+            // A release has put it further forward since.
+            continue;
         }
-        next_block
-    };
-    progress.blocks_started(start(&mut sms, &mut queue, &mut dispatcher));
-    while let Some(Reverse((_, index))) = queue.pop() {
-        let limit = queue.peek().map_or(u64::MAX, |Reverse((cycle, _))| {
+        let mut limit = queue.peek().map_or(u64::MAX, |Reverse((cycle, _))| {
             cycle.saturating_add(quantum)
         });
-        sms[index].queued = false;
+        sms[index].queued = None;
         while let Some((cycle, slot)) = sms[index].clock.next() {
             if cycle > limit {
                 break;
             }
             let sm = &mut sms[index];
+            let resident = &mut residents.list[sm.slots[slot].0];
             if sm.ahead[slot].is_empty() {
                 let mut around = Surroundings {
                     launch,
@@ -116,84 +140,126 @@ pub(crate) fn run(
                     warp_slot: slot as u32,
                     clock: launch.clock_start + cycle,
                 };
-                ran.warp_instructions += sm.execute(slot, &bound, &mut around, &mut progress)?;
+                ran.warp_instructions += sm.execute(
+                    slot,
+                    resident,
+                    &bound,
+                    &mut around,
+                    &mut progress,
+                    &mut releases,
+                )?;
                 if progress.stalled() {
-                    let running = sms.iter().flat_map(Sm::running);
-                    return Err(progress.fault(running, launch));
+                    let clusters = residents.list.iter().map(|resident| &resident.cluster);
+                    return Err(progress.fault(clusters, launch));
                 }
             }
-            let end = sm.time(cycle, slot, launch.program, system);
+            let end = sm.time(cycle, slot, resident, launch.program, system);
+            for Release { sm, slot, at } in releases.drain(..) {
+                sms[sm].release(slot, at);
+                if let Some(cycle) = sms[sm].enqueue_again(sm, &mut queue) {
+                    limit = limit.min(cycle.saturating_add(quantum));
+                }
+            }
             if let Some(end) = end {
                 ran.cycles = ran.cycles.max(end);
-                dispatcher.finish(index, end);
-                let started = start(&mut sms, &mut queue, &mut dispatcher);
+                dispatch.finish(index, end);
+                residents.retire(sms[index].slots[slot].0);
+                let started = residents.start(launch, &mut dispatch, &mut sms, &mut queue);
                 progress.blocks_started(started);
             }
         }
         sms[index].enqueue(index, &mut queue);
     }
-    spare_blocks.extend(
-        sms.into_iter()
-            .flat_map(|sm| sm.blocks)
-            .map(|resident| resident.block),
-    );
+    let Residents { list, spare, .. } = residents;
+    spare.extend(list.into_iter().map(|resident| resident.cluster));
     Ok(ran)
 }
 
+impl Residents<'_> {
+    /// Makes clusters resident while there is room. Gives the number of blocks started so far.
+    fn start(
+        &mut self,
+        launch: &LaunchContext,
+        dispatch: &mut Dispatch,
+        sms: &mut [Sm],
+        queue: &mut BinaryHeap<Reverse<(u64, usize)>>,
+    ) -> u64 {
+        while self.next < launch.clusters() {
+            let Some(cycle) = dispatch.start(&mut self.sms) else {
+                break;
+            };
+            let index = self.free.pop().unwrap_or_else(|| {
+                self.list.push(Resident {
+                    cluster: self.spare.pop().unwrap_or_else(Cluster::new),
+                    homes: Vec::new(),
+                    done: Vec::new(),
+                    live: Vec::new(),
+                    completed: 0,
+                });
+                self.list.len() - 1
+            });
+            let resident = &mut self.list[index];
+            resident.cluster.start(self.next, launch);
+            resident.homes.clear();
+            resident.done.clear();
+            resident.live.clear();
+            resident.completed = 0;
+            for &sm in &self.sms {
+                sms[sm].start(sm, cycle, index, resident, launch);
+                sms[sm].enqueue(sm, queue);
+            }
+            self.next += 1;
+        }
+        self.next * u64::from(launch.cluster_blocks())
+    }
+
+    /// Frees a cluster, if all its blocks have ended.
+    fn retire(&mut self, index: usize) {
+        if self.list[index].live.iter().all(|&warps| warps == 0) {
+            self.free.push(index);
+        }
+    }
+}
+
 impl Sm {
-    fn new(chip: &Chip) -> Self {
+    fn new(chip: &Chip, cluster_blocks: u32) -> Self {
         let slots = chip.limits.max_warps_per_sm as usize;
         Self {
             clock: SmClock::new(chip),
             barrier_latency: chip.latency.barrier.into(),
+            cluster_latency: match cluster_blocks {
+                1 => chip.latency.barrier.into(),
+                _ => chip.latency.cluster_barrier.into(),
+            },
             clock_ghz: chip.clock_ghz,
             slots: vec![(0, 0); slots],
             free_slots: (0..slots).rev().collect(),
             ahead: (0..slots).map(|_| Ahead::default()).collect(),
             spare_registers: Vec::new(),
-            blocks: Vec::new(),
-            free_blocks: Vec::new(),
-            queued: false,
+            queued: None,
         }
     }
 
-    /// Makes a block resident.
+    /// Makes the next block of a resident cluster, by rank, resident on this SM, which has this
+    /// index.
     fn start(
         &mut self,
-        linear: u64,
+        index: usize,
         cycle: u64,
+        cluster: usize,
+        resident: &mut Resident,
         launch: &LaunchContext,
-        spare_blocks: &mut Vec<Block>,
     ) {
-        let resident = self.free_blocks.pop().unwrap_or_else(|| {
-            let block = spare_blocks
-                .pop()
-                .unwrap_or_else(|| Block::new(launch.checks));
-            self.blocks.push(Resident {
-                block,
-                slots: Vec::new(),
-                done: 0,
-                live: 0,
-            });
-            self.blocks.len() - 1
-        });
-        let Resident {
-            block,
-            slots,
-            done,
-            live,
-        } = &mut self.blocks[resident];
-        block.start(linear, launch);
-        *live = block.warps.len();
-        slots.clear();
-        *done = 0;
-        for warp in 0..block.warps.len() {
+        let warps = launch.warps() as usize;
+        resident.live.push(warps);
+        resident.done.push(0);
+        for _ in 0..warps {
             let slot = self
                 .free_slots
                 .pop()
                 .expect("occupancy leaves a slot for every warp");
-            slots.push(slot);
-            self.slots[slot] = (resident, warp);
+            self.slots[slot] = (cluster, resident.homes.len());
+            resident.homes.push((index, slot));
             self.clock.start_warp(slot, cycle, launch.program.registers);
         }
     }
@@ -203,45 +269,69 @@ impl Sm {
     fn execute(
         &mut self,
         slot: usize,
+        resident: &mut Resident,
         bound: &[bool],
         around: &mut Surroundings,
         progress: &mut Progress,
+        releases: &mut Vec<Release>,
     ) -> Result<u64, Box<Fault>> {
-        let (resident, warp) = self.slots[slot];
-        let Resident { block, slots, .. } = &mut self.blocks[resident];
+        let (_, warp) = self.slots[slot];
+        let Resident {
+            cluster,
+            homes,
+            completed,
+            ..
+        } = resident;
         let registers = around.launch.program.registers;
-        block.provide_registers(warp, &mut self.spare_registers, registers);
+        cluster.provide_registers(warp, &mut self.spare_registers, registers);
         let mut count = 0;
         loop {
-            let pc = block.warps[warp].pc();
-            let step = block.step(warp, around)?;
+            let pc = cluster.warps[warp].pc();
+            let step = cluster.step(warp, around)?;
             count += 1;
             self.ahead[slot].push(pc, step, around.log);
             progress.count(around.log);
             let now = around.clock - around.launch.clock_start;
-            for &released in block
+            for &released in cluster
                 .released
                 .iter()
                 .filter(|&&other| other as usize != warp)
             {
-                let slot = slots[released as usize];
-                if self.ahead[slot].is_empty() {
-                    self.clock.resume(slot, now + self.barrier_latency);
-                } else {
-                    self.ahead[slot].release();
+                let (_, slot) = homes[released as usize];
+                self.release(slot, now + self.barrier_latency);
+            }
+            if cluster.completed {
+                *completed = now;
+                let at = now + self.cluster_latency;
+                for &released in &cluster.released_by_cluster {
+                    let (sm, slot) = homes[released as usize];
+                    if sm != around.sm as usize {
+                        releases.push(Release { sm, slot, at });
+                    } else if released as usize != warp {
+                        self.release(slot, at);
+                    }
                 }
             }
             match step {
-                Step::Continue | Step::Released => {}
+                Step::Continue | Step::Released | Step::Joined => {}
                 Step::Finished => {
-                    self.spare_registers.push(block.take_registers(warp));
+                    self.spare_registers.push(cluster.take_registers(warp));
                     return Ok(count);
                 }
                 Step::Blocked | Step::Sleep => return Ok(count),
             }
-            if bound[block.warps[warp].pc() as usize] || self.ahead[slot].is_full() {
+            if bound[cluster.warps[warp].pc() as usize] || self.ahead[slot].is_full() {
                 return Ok(count);
             }
+        }
+    }
+
+    /// A barrier lets a warp go, which goes on at `at`.
+    fn release(&mut self, slot: usize, at: u64) {
+        if self.ahead[slot].is_empty() {
+            self.clock.resume(slot, at);
+        } else {
+            self.ahead[slot].release();
         }
     }
 
@@ -251,13 +341,19 @@ impl Sm {
         &mut self,
         cycle: u64,
         slot: usize,
+        resident: &mut Resident,
         program: &Program,
         system: &mut MemorySystem,
     ) -> Option<u64> {
-        let (resident, warp) = self.slots[slot];
+        let (_, warp) = self.slots[slot];
         let Resident {
-            block, done, live, ..
-        } = &mut self.blocks[resident];
+            cluster,
+            done,
+            live,
+            completed,
+            ..
+        } = resident;
+        let rank = cluster.warps[warp].rank as usize;
         let (executed, sectors) = self.ahead[slot].pop().expect("the slot's warp has run");
         let instruction = &program.instructions[executed.pc as usize];
         let ready = match executed.store {
@@ -268,25 +364,22 @@ impl Sm {
                     _ => AccessKind::Load,
                 };
                 let ready = system.access(cycle, kind, sectors);
-                *done = (*done).max(ready);
+                done[rank] = done[rank].max(ready);
                 Some(ready)
             }
             Some(Store::Shared) => Some(self.clock.shared_ready(cycle, executed.passes.into())),
+            Some(Store::Peer) => Some(self.clock.peer_ready(cycle, executed.passes.into())),
             _ => None,
         };
         if executed.step == Step::Finished {
             self.clock.stop_warp(slot);
             self.free_slots.push(slot);
-            *live -= 1;
-            if *live > 0 {
-                return None;
-            }
-            self.free_blocks.push(resident);
-            return Some((cycle + 1).max(*done));
+            live[rank] -= 1;
+            return (live[rank] == 0).then(|| (cycle + 1).max(done[rank]));
         }
         let next = self.ahead[slot]
             .next_pc()
-            .unwrap_or_else(|| block.warps[warp].pc());
+            .unwrap_or_else(|| cluster.warps[warp].pc());
         self.clock.issue(
             slot,
             cycle,
@@ -296,8 +389,9 @@ impl Sm {
         );
         let resume = match executed.step {
             Step::Released => Some(self.barrier_latency),
-            // Its time has come when it runs, so the block still knows for how long.
-            Step::Sleep => Some((f64::from(block.sleep) * self.clock_ghz) as u64),
+            Step::Joined => Some((*completed + self.cluster_latency).saturating_sub(cycle)),
+            // Its time has come when it runs, so the cluster still knows for how long.
+            Step::Sleep => Some((f64::from(cluster.sleep) * self.clock_ghz) as u64),
             _ => None,
         };
         if let Some(after) = resume {
@@ -309,21 +403,25 @@ impl Sm {
         None
     }
 
-    /// Puts the SM where its next event stands in time.
+    /// Puts the SM where its next event stands in time, unless it has a place.
     fn enqueue(&mut self, index: usize, queue: &mut BinaryHeap<Reverse<(u64, usize)>>) {
-        if self.queued {
-            return;
-        }
-        if let Some((cycle, _)) = self.clock.next() {
-            self.queued = true;
-            queue.push(Reverse((cycle, index)));
+        if self.queued.is_none() {
+            self.enqueue_again(index, queue);
         }
     }
 
-    fn running(&self) -> impl Iterator<Item = &Block> {
-        self.blocks
-            .iter()
-            .map(|resident| &resident.block)
-            .filter(|block| !block.finished())
+    /// Puts the SM further forward, if its next event is earlier than its place; gives the cycle.
+    fn enqueue_again(
+        &mut self,
+        index: usize,
+        queue: &mut BinaryHeap<Reverse<(u64, usize)>>,
+    ) -> Option<u64> {
+        let (cycle, _) = self.clock.next()?;
+        if self.queued.is_some_and(|queued| queued <= cycle) {
+            return None;
+        }
+        self.queued = Some(cycle);
+        queue.push(Reverse((cycle, index)));
+        Some(cycle)
     }
 }

@@ -1,8 +1,8 @@
-//! Runs a launch without modelling time: resident blocks take turns.
+//! Runs a launch without modelling time: resident clusters take turns.
 
 use super::{
     access::AccessLog,
-    block::{Block, Step, Surroundings},
+    cluster::{Cluster, Step, Surroundings},
     launch::LaunchContext,
     memory::Memory,
     progress::Progress,
@@ -10,24 +10,24 @@ use super::{
 };
 use crate::{chip::Chip, fault::Fault};
 
-/// Instructions a warp runs before the next warp of its block gets its turn, and rounds a block
-/// runs before the next block does: long enough to stay in the host's caches.
+/// Instructions a warp runs before the next warp of its cluster gets its turn, and rounds a cluster
+/// runs before the next one does: long enough to stay in the host's caches.
 const TURN: u32 = 1000;
 const ROUNDS: u32 = 16;
 
-/// Runs all blocks, as many at a time as the chip holds. `%clock` counts warp instructions.
+/// Runs all blocks, `places` clusters at a time: as many as the chip holds. `%clock` counts warp
+/// instructions.
 pub(crate) fn run(
     launch: &LaunchContext,
     chip: &Chip,
-    blocks_per_sm: u32,
+    places: u64,
     memory: &mut Memory,
 ) -> Result<Ran, Box<Fault>> {
     let mut log = AccessLog::new(false);
     let mut progress = Progress::new();
-    let blocks = launch.blocks();
-    let places = (u64::from(blocks_per_sm) * u64::from(chip.sms)).min(blocks);
-    let mut resident: Vec<(u64, Block)> = Vec::new();
-    let mut next_block = 0;
+    let clusters = launch.clusters();
+    let mut resident: Vec<(u64, Cluster)> = Vec::new();
+    let mut next = 0;
     let mut spare = Vec::new();
     let mut ran = Ran {
         cycles: 0,
@@ -35,24 +35,25 @@ pub(crate) fn run(
     };
     let mut turn = 0;
     loop {
-        if resident.len() <= turn && next_block < blocks && (resident.len() as u64) < places {
-            let mut block = spare.pop().unwrap_or_else(|| Block::new(launch.checks));
-            block.start(next_block, launch);
-            resident.push((next_block, block));
-            next_block += 1;
-            progress.blocks_started(next_block);
+        if resident.len() <= turn && next < clusters && (resident.len() as u64) < places {
+            let mut cluster = spare.pop().unwrap_or_else(Cluster::new);
+            cluster.start(next, launch);
+            resident.push((next, cluster));
+            next += 1;
+            progress.blocks_started(next * u64::from(launch.cluster_blocks()));
         }
         if resident.is_empty() {
             return Ok(ran);
         }
         turn %= resident.len();
-        let (linear, block) = &mut resident[turn];
-        let sm = (*linear % u64::from(chip.sms)) as u32;
+        let (linear, cluster) = &mut resident[turn];
         for _ in 0..ROUNDS {
-            for warp in 0..block.warps.len() {
-                block.provide_registers(warp, &mut Vec::new(), launch.program.registers);
+            for warp in 0..cluster.warps.len() {
+                let (rank, slot) = (cluster.warps[warp].rank, cluster.warps[warp].index);
+                let sm = sm(*linear, rank, launch, chip);
+                cluster.provide_registers(warp, &mut Vec::new(), launch.program.registers);
                 for _ in 0..TURN {
-                    if block.is_blocked(warp) {
+                    if cluster.is_blocked(warp) {
                         break;
                     }
                     let mut around = Surroundings {
@@ -60,29 +61,41 @@ pub(crate) fn run(
                         memory,
                         log: &mut log,
                         sm,
-                        warp_slot: warp as u32,
+                        warp_slot: slot,
                         clock: launch.clock_start + ran.warp_instructions,
                     };
-                    let step = block.step(warp, &mut around)?;
+                    let step = cluster.step(warp, &mut around)?;
                     ran.warp_instructions += 1;
                     if matches!(step, Step::Blocked | Step::Finished | Step::Sleep) {
                         break;
                     }
                     progress.count(&mut log);
                     if progress.stalled() {
-                        let running = resident.iter().map(|(_, block)| block);
-                        return Err(progress.fault(running, launch));
+                        let clusters = resident.iter().map(|(_, cluster)| cluster);
+                        return Err(progress.fault(clusters, launch));
                     }
                 }
             }
-            if block.finished() {
+            if cluster.finished() {
                 break;
             }
         }
-        if block.finished() {
+        if cluster.finished() {
             spare.push(resident.swap_remove(turn).1);
         } else {
             turn += 1;
         }
     }
+}
+
+/// The SM of a block: those of a cluster lie in one GPC.
+fn sm(cluster: u64, rank: u32, launch: &LaunchContext, chip: &Chip) -> u32 {
+    if launch.cluster_blocks() == 1 {
+        return (cluster % u64::from(chip.sms)) as u32;
+    }
+    let gpc = chip
+        .gpcs()
+        .nth((cluster % u64::from(chip.gpcs)) as usize)
+        .expect("a chip with clusters has GPCs");
+    (gpc.start + rank as usize % gpc.len()) as u32
 }

@@ -15,7 +15,10 @@ use super::{
 };
 use crate::{
     fault::FaultKind,
-    program::{Action, Compute, Guard, Instruction, Lanes, Operand, WARP_SIZE},
+    program::{
+        Action, BarrierOperation, ClusterBarrier, Compute, Guard, Instruction, Lanes, Operand,
+        WARP_SIZE,
+    },
 };
 
 /// What a warp can do after a step.
@@ -23,7 +26,7 @@ use crate::{
 pub(crate) enum Outcome {
     /// Go on.
     Continue,
-    /// The current split has reached a block barrier, which the block must handle.
+    /// The current split has reached a barrier of its block or cluster, which the cluster handles.
     Arrive,
     /// No split can run until another warp acts.
     Blocked,
@@ -38,8 +41,16 @@ pub(crate) enum Outcome {
 pub(crate) struct Warp {
     /// Index in the block.
     pub(crate) index: u32,
+    /// Rank of the block in its cluster.
+    pub(crate) rank: u32,
+    /// Index in the cluster, block after block.
+    pub(crate) id: u32,
     /// Lanes that exist and have not exited.
     pub(crate) live: u32,
+    /// Lanes that have arrived at the cluster's barrier, where others are still awaited.
+    pub(crate) arrived: u32,
+    /// Lanes that have arrived there with all others, and have yet to wait: they will pass.
+    pub(crate) passing: u32,
     pub(crate) splits: ArrayVec<Split, WARP_SIZE>,
     /// The split that runs next.
     pub(crate) current: usize,
@@ -54,7 +65,11 @@ impl Warp {
     pub(crate) fn new(tracked: bool) -> Self {
         Self {
             index: 0,
+            rank: 0,
+            id: 0,
             live: 0,
+            arrived: 0,
+            passing: 0,
             splits: ArrayVec::new(),
             current: 0,
             registers: Registers::default(),
@@ -63,11 +78,16 @@ impl Warp {
         }
     }
 
-    /// Makes it the `index`-th warp of a block, at the first instruction.
-    pub(crate) fn start(&mut self, index: u32, launch: &LaunchContext) {
+    /// Makes it the `id`-th warp of a cluster, at the first instruction.
+    pub(crate) fn start(&mut self, id: u32, launch: &LaunchContext) {
+        let (rank, index) = (id / launch.warps(), id % launch.warps());
         let here = (launch.threads - index * WARP_SIZE as u32).min(WARP_SIZE as u32);
         self.index = index;
+        self.rank = rank;
+        self.id = id;
         self.live = u32::MAX >> (WARP_SIZE as u32 - here);
+        self.arrived = 0;
+        self.passing = 0;
         self.splits.clear();
         self.splits.push(Split::at(0, self.live));
         self.current = 0;
@@ -119,9 +139,11 @@ impl Warp {
                 self.convert_from_generic(space, instruction, mask, place)?
             }
             Action::IsSpace(space) => self.is_space(space, instruction, mask, place)?,
+            Action::MapToPeer { generic } => self.map_to_peer(generic, instruction, mask, place)?,
+            Action::PeerRank { generic } => self.peer_rank(generic, instruction, mask, place)?,
             Action::Fence => {
                 if let Some(races) = &mut place.races {
-                    races.fence(self.index);
+                    races.fence(self.id);
                 }
             }
             Action::Nothing => {}
@@ -166,9 +188,12 @@ impl Warp {
             }
             Action::Exit => return Ok(self.exit(here, mask)),
             Action::Trap => return Err(stop(mask.trailing_zeros(), FaultKind::Trap)),
-            Action::Barrier(operation) => {
+            Action::Barrier(BarrierOperation { aligned, .. })
+            | Action::ClusterBarrier(
+                ClusterBarrier::Arrive { aligned, .. } | ClusterBarrier::Wait { aligned },
+            ) => {
                 self.narrow(here, mask);
-                if operation.aligned && mask != self.live {
+                if aligned && mask != self.live {
                     return self.converge();
                 }
                 return Ok(Outcome::Arrive);

@@ -1,7 +1,7 @@
 //! Block and warp barriers, fences (PTX ISA 9.7.13).
 
 use super::{Class, Decoded, Immediate, Opcode, Role};
-use crate::program::{Action, BarrierKind, BarrierOperation};
+use crate::program::{Action, BarrierKind, BarrierOperation, ClusterBarrier};
 
 /// The rows.
 pub(super) static ROWS: &[Opcode] = &[
@@ -10,7 +10,7 @@ pub(super) static ROWS: &[Opcode] = &[
         _ => block(modifiers, true),
     }),
     row("barrier", |modifiers| match modifiers {
-        ["cluster", ..] => Err("cluster barriers".to_owned()),
+        ["cluster", rest @ ..] => cluster(rest),
         [rest @ .., "aligned"] => block(rest, true),
         [rest @ .., "aligned", ty] => block(&[rest, &[*ty]].concat(), true),
         _ => block(modifiers, false),
@@ -59,6 +59,27 @@ fn block(modifiers: &[&str], aligned: bool) -> Result<Decoded, String> {
         negated: false,
     };
     Ok(decoded(Action::Barrier(operation), roles))
+}
+
+/// `barrier.cluster.arrive` releases and `.wait` acquires unless it says otherwise.
+fn cluster(modifiers: &[&str]) -> Result<Decoded, String> {
+    let (aligned, rest) = match modifiers {
+        [rest @ .., "aligned"] => (true, rest),
+        _ => (false, modifiers),
+    };
+    let operation = match rest {
+        ["arrive"] | ["arrive", "release"] => ClusterBarrier::Arrive {
+            aligned,
+            release: true,
+        },
+        ["arrive", "relaxed"] => ClusterBarrier::Arrive {
+            aligned,
+            release: false,
+        },
+        ["wait"] | ["wait", "acquire"] => ClusterBarrier::Wait { aligned },
+        _ => return Err(format!("form `.cluster.{}`", modifiers.join("."))),
+    };
+    Ok(decoded(Action::ClusterBarrier(operation), &[]))
 }
 
 /// All fences are one: this memory is sequentially consistent. Some proxy forms name a range.

@@ -20,6 +20,26 @@ pub(super) static ROWS: &[Opcode] = &[
         class: Class::Integer,
         decode: is_space,
     },
+    Opcode {
+        name: "mapa",
+        class: Class::Integer,
+        decode: |modifiers| {
+            let action = |generic| Action::MapToPeer { generic };
+            in_cluster(
+                modifiers,
+                action,
+                &[Role::Destination, Role::Source, Role::Source],
+            )
+        },
+    },
+    Opcode {
+        name: "getctarank",
+        class: Class::Integer,
+        decode: |modifiers| {
+            let action = |generic| Action::PeerRank { generic };
+            in_cluster(modifiers, action, &[Role::Destination, Role::Source])
+        },
+    },
     row("prefetch", |_| Ok(nothing(&[Role::Address]))),
     row("prefetchu", |_| Ok(nothing(&[Role::Address]))),
     row("discard", |_| Ok(nothing(&[Role::Address, Role::Ignored]))),
@@ -49,15 +69,15 @@ fn nothing(roles: &'static [Role]) -> Decoded {
     }
 }
 
-/// A state space as a modifier. `.shared::cluster` is the block's own shared memory: an address
-/// of another block's comes from `mapa`, which is not supported.
+/// A state space as a modifier. `.shared` alone is the block's own.
 fn space(modifier: &str) -> Option<Space> {
     Some(match modifier {
         "const" => Space::Constant,
         "global" => Space::Global,
         "local" => Space::Local,
         "param" | "param::entry" | "param::func" => Space::Parameter,
-        "shared" | "shared::cta" | "shared::cluster" => Space::Shared,
+        "shared" | "shared::cta" => Space::Shared,
+        "shared::cluster" => Space::SharedCluster,
         _ => return None,
     })
 }
@@ -263,6 +283,29 @@ fn convert_address(modifiers: &[&str]) -> Result<Decoded, String> {
     let roles = &[Role::Destination, Role::Source];
     Ok(Decoded {
         action,
+        roles,
+        immediate: Immediate::Integer,
+    })
+}
+
+/// `mapa` and `getctarank`: addresses are generic, or in the shared window.
+fn in_cluster(
+    modifiers: &[&str],
+    action: fn(bool) -> Action,
+    roles: &'static [Role],
+) -> Result<Decoded, String> {
+    let generic = match modifiers {
+        ["shared::cluster", "u32" | "u64"] => false,
+        ["u64"] => true,
+        _ => {
+            return Err(format!(
+                "form `.{}` (generic addresses have 64 bits)",
+                modifiers.join(".")
+            ));
+        }
+    };
+    Ok(Decoded {
+        action: action(generic),
         roles,
         immediate: Immediate::Integer,
     })

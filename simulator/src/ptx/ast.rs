@@ -28,6 +28,8 @@ pub enum Space {
     Parameter,
     /// `.shared`
     Shared,
+    /// `.shared::cluster`: the shared memory of all blocks of the cluster; on instructions only.
+    SharedCluster,
     /// No state space on the instruction: the address is generic.
     Generic,
 }

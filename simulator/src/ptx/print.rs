@@ -83,6 +83,7 @@ impl Space {
             Self::Local => ".local",
             Self::Parameter => ".param",
             Self::Shared => ".shared",
+            Self::SharedCluster => ".shared::cluster",
             Self::Generic => ".generic",
         }
     }

@@ -246,6 +246,11 @@ impl SmClock {
         cycle + u64::from(self.latency.shared) + 2 * u64::from(ways.saturating_sub(1))
     }
 
+    /// The same for the shared memory of another block of the cluster.
+    pub fn peer_ready(&self, cycle: u64, ways: u32) -> u64 {
+        cycle + u64::from(self.latency.peer_shared) + 2 * u64::from(ways.saturating_sub(1))
+    }
+
     fn change(&mut self, slot: usize, change: impl FnOnce(&mut u64, &mut Warp)) {
         let (scheduler, position) = self.places[slot];
         let scheduler = &mut self.schedulers[scheduler as usize];

@@ -29,6 +29,7 @@ pub(crate) struct Run<'a> {
     pub(crate) words: usize,
     pub(crate) dynamic_shared_bytes: u32,
     pub(crate) cooperative: bool,
+    pub(crate) cluster: Option<[u32; 3]>,
     pub(crate) options: Options,
 }
 
@@ -41,6 +42,7 @@ impl Default for Run<'_> {
             words: 64,
             dynamic_shared_bytes: 0,
             cooperative: false,
+            cluster: None,
             options: Options::default(),
         }
     }
@@ -64,6 +66,7 @@ impl Run<'_> {
                 block: [self.block, 1, 1],
                 dynamic_shared_bytes: self.dynamic_shared_bytes,
                 cooperative: self.cooperative,
+                cluster: self.cluster,
                 parameters: &data.to_le_bytes(),
             },
         )?;

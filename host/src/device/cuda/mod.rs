@@ -245,17 +245,36 @@ impl Device for CudaDevice {
         let module = self.module(kernel)?;
         let function = modules::function(&module, kernel)?;
         let failed = |status| failed(&format!("occupancy of kernel {}", kernel.name()), status);
-        if config.needs_shared_optin(limits, &attributes) {
-            // The driver counts no more than the kernel is allowed.
-            self.allow_dynamic_shared(&function, &attributes)
-                .map_err(failed)?;
-        }
+        self.allow(&function, &config, &attributes)
+            .map_err(failed)?;
         function
             .max_active_blocks_per_multiprocessor(
                 BlockSize::x(threads),
                 dynamic_shared_bytes as usize,
             )
             .map_err(|error| failed(status(error)))
+    }
+
+    fn active_clusters(&self, kernel: &KernelReference, config: &LaunchConfig) -> Result<u32> {
+        let attributes = self.kernel_attributes(kernel)?;
+        let limits = &self.properties.limits;
+        if config.validate(limits, &attributes).is_err() {
+            return Ok(0);
+        }
+        if limits.max_cluster == 0 {
+            let threads = u32::try_from(config.block.count()).unwrap_or(u32::MAX);
+            let blocks = self.blocks_per_sm(kernel, threads, config.dynamic_shared_bytes)?;
+            return Ok(blocks * self.properties.sms);
+        }
+        let module = self.module(kernel)?;
+        let function = modules::function(&module, kernel)?;
+        let failed = |status| {
+            let what = format!("the number of clusters of kernel {}", kernel.name());
+            failed(&what, status)
+        };
+        self.allow(&function, config, &attributes)
+            .and_then(|()| self.count_active_clusters(&function, config))
+            .map_err(failed)
     }
 
     fn launch_prepared(&self, launch: &PreparedLaunch) -> Result<()> {

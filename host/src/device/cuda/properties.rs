@@ -10,7 +10,10 @@ use cust::{
 use driver::{Driver, api};
 
 use super::failure::{cust_failed, failed};
-use crate::device::{DeviceError, LaunchLimits, Properties, Result};
+use crate::{
+    device::{DeviceError, LaunchLimits, Properties, Result},
+    launch::PORTABLE_CLUSTER_BLOCKS,
+};
 
 /// Loads the driver and finds its GPUs; there is at least one.
 pub(super) fn gpus() -> Result<(&'static Driver, u32)> {
@@ -51,14 +54,17 @@ pub(super) fn properties(driver: &Driver, gpu: Gpu) -> Result<Properties> {
             .map_err(|status| failed("a device attribute", status))?;
         Ok(u32::try_from(value).unwrap_or(0))
     };
+    let compute_capability = (
+        attribute(A::ComputeCapabilityMajor)?,
+        attribute(A::ComputeCapabilityMinor)?,
+    );
+    // A driver from before clusters does not know the attribute.
+    let clusters = newer(api::DEVICE_CLUSTER_LAUNCH).is_ok_and(|value| value != 0);
     let shared_per_block = attribute(A::MaxSharedMemoryPerBlock)?;
     Ok(Properties {
         name: gpu.name().map_err(cust_failed("the device's name"))?,
         modelled: false,
-        compute_capability: (
-            attribute(A::ComputeCapabilityMajor)?,
-            attribute(A::ComputeCapabilityMinor)?,
-        ),
+        compute_capability,
         sms: attribute(A::MultiprocessorCount)?,
         clock_khz: attribute(A::ClockRate)?,
         l2_bytes: u64::from(attribute(A::L2CacheSize)?),
@@ -87,9 +93,23 @@ pub(super) fn properties(driver: &Driver, gpu: Gpu) -> Result<Properties> {
             shared_per_block_optin: newer(api::DEVICE_MAX_SHARED_PER_BLOCK_OPTIN)?
                 .max(shared_per_block),
             cooperative: newer(api::DEVICE_COOPERATIVE_LAUNCH)? != 0,
+            max_cluster: if clusters {
+                max_cluster(compute_capability)
+            } else {
+                0
+            },
         },
         driver: Some((driver.version().major, driver.version().minor)),
     })
+}
+
+/// Blocks per cluster: 8 everywhere, 16 on the data centre GPUs of compute capability 9.0 and 10.x
+/// with the kernel's leave (CUDA Hopper and Blackwell Tuning Guides, thread block clusters).
+fn max_cluster(compute_capability: (u32, u32)) -> u32 {
+    match compute_capability {
+        (9 | 10, _) => 2 * PORTABLE_CLUSTER_BLOCKS,
+        _ => PORTABLE_CLUSTER_BLOCKS,
+    }
 }
 
 /// Peak bandwidth in GB/s: two transfers per memory clock over the bus's width (CUDA Best

@@ -22,7 +22,7 @@ pub use self::{
     element::{ElementType, Input, Operation, Reference},
     explain::conclusions,
     setup::{Arrays, Bound, Configuration, Threads, hot_launches},
-    variants::{Scheme, VARIANTS, Variant, variant},
+    variants::{LaunchKind, Scheme, VARIANTS, Variant, variant},
     verify::verify,
 };
 use super::{Experiment, Measuring, Worker};
@@ -33,6 +33,8 @@ use crate::{
     report::{Cache, Row},
 };
 
+/// Name of the axis that holds the blocks per cluster.
+pub const CLUSTER_AXIS: &str = "cluster";
 /// Name of the axis that says whether two runs give the same bits.
 pub const DETERMINISTIC_AXIS: &str = "deterministic";
 
@@ -47,14 +49,15 @@ pub struct Reduce {
 
 impl Reduce {
     /// Every variant for every operation, type, size and block, where there is such a kernel; the
-    /// plain read first, of sums alone. `grid` replaces the number of blocks that follows from the
-    /// size.
+    /// plain read first, of sums alone. Variants that are launched in clusters have a row for each of
+    /// `clusters`, in blocks. `grid` replaces the number of blocks that follows from the size.
     pub fn new(
         variants: &[&'static Variant],
         operations: &[Operation],
         elements: &[ElementType],
         sizes: &[u64],
         blocks: &[Threads],
+        clusters: &[u32],
         grid: Option<u32>,
     ) -> Self {
         let mut configurations = Vec::new();
@@ -69,17 +72,22 @@ impl Reduce {
                             Threads::Automatic => setup::automatic_block(n, element),
                             Threads::Given(threads) => threads,
                         });
-                        configurations.extend(program::distinct(blocks).into_iter().map(|block| {
-                            Configuration {
+                        let clusters: Vec<Option<u32>> = match variant.launch {
+                            LaunchKind::Clustered => clusters.iter().copied().map(Some).collect(),
+                            _ => vec![None],
+                        };
+                        for block in program::distinct(blocks) {
+                            configurations.extend(clusters.iter().map(|&cluster| Configuration {
                                 variant,
                                 kernel,
                                 operation,
                                 element,
                                 n,
                                 block,
+                                cluster,
                                 grid,
-                            }
-                        }));
+                            }));
+                        }
                     }
                 }
             }
@@ -153,6 +161,9 @@ impl Experiment for Reduce {
                 .deterministic(configuration.operation, configuration.element);
             row.axes
                 .insert(DETERMINISTIC_AXIS.to_owned(), json!(deterministic));
+        }
+        if let Some(cluster) = configuration.cluster {
+            row.axes.insert(CLUSTER_AXIS.to_owned(), json!(cluster));
         }
         row.bytes = Some(
             configuration

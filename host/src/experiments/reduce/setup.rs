@@ -6,7 +6,7 @@ use kernels::handle::Declaration;
 
 use super::{
     element::{ElementType, Input, Operation, Value},
-    variants::{Places, Variant, sequence},
+    variants::{LaunchKind, Places, Variant, sequence},
 };
 use crate::{
     device::{Buffer, Device, DeviceError, KernelReference, PreparedLaunch, Result},
@@ -14,7 +14,7 @@ use crate::{
         memory::ALIGNMENT,
         verify::{self, GUARD, POISON},
     },
-    launch::LaunchConfig,
+    launch::{LaunchConfig, LaunchError},
     random::Stream,
 };
 
@@ -33,6 +33,8 @@ pub struct Configuration {
     pub n: u64,
     /// Threads per block.
     pub block: u32,
+    /// Blocks per cluster, where the variant is launched in clusters.
+    pub cluster: Option<u32>,
     /// Blocks, where they shall not follow from the size.
     pub grid: Option<u32>,
 }
@@ -178,6 +180,7 @@ impl Bound {
             kernel,
             block,
             grid,
+            cluster,
             ..
         } = configuration;
         let shared = if variant.shared {
@@ -186,13 +189,32 @@ impl Bound {
             0
         };
         let reference = KernelReference::Declared(kernel);
-        let per_sm = device.blocks_per_sm(&reference, block, shared)?;
-        let resident = u64::from(per_sm) * u64::from(device.properties().sms);
-        let blocks = match grid {
-            Some(blocks) => blocks,
-            None => u32::try_from(variant.blocks(n, element, block, resident)).unwrap_or(u32::MAX),
+        let mut config = LaunchConfig::new(1, block).with_dynamic_shared(shared);
+        config = match (variant.launch, cluster) {
+            (LaunchKind::Cooperative, _) => config.cooperative(),
+            (LaunchKind::Overlapping, _) => config.overlapping(),
+            (LaunchKind::Clustered, Some(blocks)) => LaunchConfig {
+                grid: blocks.into(),
+                ..config.with_cluster(blocks)
+            },
+            (LaunchKind::Plain | LaunchKind::Clustered, _) => config,
         };
-        let config = LaunchConfig::new(blocks, block).with_dynamic_shared(shared);
+        let unit = config.grid.x;
+        let resident = match config.cluster {
+            Some(_) if device.properties().limits.max_cluster == 0 => {
+                let error = LaunchError::ClusterUnsupported;
+                return Err(DeviceError::refused(kernel.name, &error));
+            }
+            Some(_) => u64::from(device.active_clusters(&reference, &config)?) * u64::from(unit),
+            None => {
+                let per_sm = device.blocks_per_sm(&reference, block, shared)?;
+                u64::from(per_sm) * u64::from(device.properties().sms)
+            }
+        };
+        let blocks = grid.map_or_else(|| variant.blocks(n, element, block, resident), u64::from);
+        // Whole clusters; what cannot be launched is refused with its reason.
+        let blocks = blocks.next_multiple_of(u64::from(unit.max(1)));
+        config.grid = u32::try_from(blocks).unwrap_or(u32::MAX).into();
         let bytes = variant.partials(&config) * element.bytes();
         let mut scratch = Buffer::new(device, variant.scratch_words(&config) as usize)?;
         scratch.fill(0)?;

@@ -19,6 +19,8 @@ pub struct Variant {
     pub vectorized: bool,
     /// Whether a block keeps one element per thread in dynamic shared memory.
     pub shared: bool,
+    /// How its launches differ from plain ones.
+    pub launch: LaunchKind,
     /// What it adds to the ones before, and what is to be seen.
     pub teaches: &'static str,
 }
@@ -40,6 +42,19 @@ pub enum Scheme {
     },
 }
 
+/// How launches differ from plain ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LaunchKind {
+    /// Not at all.
+    Plain,
+    /// All blocks are resident at once.
+    Cooperative,
+    /// Blocks run in clusters.
+    Clustered,
+    /// One may begin before the one before it has ended.
+    Overlapping,
+}
+
 /// Every variant, from the simplest on.
 pub const VARIANTS: &[Variant] = &[
     Variant {
@@ -47,6 +62,7 @@ pub const VARIANTS: &[Variant] = &[
         scheme: Scheme::Read,
         vectorized: true,
         shared: false,
+        launch: LaunchKind::Plain,
         teaches: "a plain read of the data, no reduction beyond the thread: the bandwidth that the others are measured by",
     },
     Variant {
@@ -54,6 +70,7 @@ pub const VARIANTS: &[Variant] = &[
         scheme: Scheme::TwoPasses,
         vectorized: false,
         shared: true,
+        launch: LaunchKind::Plain,
         teaches: "a tree in shared memory whose active threads lie scattered: all warps execute all steps",
     },
     Variant {
@@ -61,6 +78,7 @@ pub const VARIANTS: &[Variant] = &[
         scheme: Scheme::TwoPasses,
         vectorized: false,
         shared: true,
+        launch: LaunchKind::Plain,
         teaches: "the same tree with neighbours active: whole warps fall idle, lanes use different banks",
     },
     Variant {
@@ -68,6 +86,7 @@ pub const VARIANTS: &[Variant] = &[
         scheme: Scheme::TwoPasses,
         vectorized: false,
         shared: true,
+        launch: LaunchKind::Plain,
         teaches: "the last warp goes on alone with warp barriers: fewer block barriers",
     },
     Variant {
@@ -75,6 +94,7 @@ pub const VARIANTS: &[Variant] = &[
         scheme: Scheme::TwoPasses,
         vectorized: false,
         shared: false,
+        launch: LaunchKind::Plain,
         teaches: "warps reduce from register to register: one block barrier in all",
     },
     Variant {
@@ -82,6 +102,7 @@ pub const VARIANTS: &[Variant] = &[
         scheme: Scheme::TwoPasses,
         vectorized: true,
         shared: false,
+        launch: LaunchKind::Plain,
         teaches: "four 16-byte loads in flight per thread: a large sum becomes as fast as memory",
     },
     Variant {
@@ -89,6 +110,7 @@ pub const VARIANTS: &[Variant] = &[
         scheme: Scheme::Accumulate,
         vectorized: true,
         shared: false,
+        launch: LaunchKind::Plain,
         teaches: "blocks add to one result in whatever order they finish: float sums differ in their last bits",
     },
     Variant {
@@ -96,6 +118,7 @@ pub const VARIANTS: &[Variant] = &[
         scheme: Scheme::OnePass { gatherer: false },
         vectorized: true,
         shared: false,
+        launch: LaunchKind::Plain,
         teaches: "the block that draws the last ticket finishes the work: the second launch is saved",
     },
     Variant {
@@ -103,6 +126,7 @@ pub const VARIANTS: &[Variant] = &[
         scheme: Scheme::OnePass { gatherer: true },
         vectorized: true,
         shared: false,
+        launch: LaunchKind::Plain,
         teaches: "the first block waits at slots that hold value and mark in one word: no fence, no counter",
     },
     Variant {
@@ -110,7 +134,24 @@ pub const VARIANTS: &[Variant] = &[
         scheme: Scheme::OnePass { gatherer: true },
         vectorized: true,
         shared: false,
+        launch: LaunchKind::Plain,
         teaches: "the warp's own instruction instead of five shuffles (32-bit integers, compute capability 8.0)",
+    },
+    Variant {
+        name: "cluster",
+        scheme: Scheme::OnePass { gatherer: false },
+        vectorized: true,
+        shared: false,
+        launch: LaunchKind::Clustered,
+        teaches: "blocks of a cluster hand their results over in shared memory (compute capability 9.0)",
+    },
+    Variant {
+        name: "overlapped",
+        scheme: Scheme::OnePass { gatherer: true },
+        vectorized: true,
+        shared: false,
+        launch: LaunchKind::Overlapping,
+        teaches: "gather, launched so that it takes its places before the launch before it ends (compute capability 9.0)",
     },
 ];
 

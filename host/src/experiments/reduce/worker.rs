@@ -33,14 +33,13 @@ impl<'a> ReduceWorker<'a> {
 
     fn attempt(&mut self, configuration: &Configuration, row: &mut Row) -> Result<Status, Failure> {
         let kernel = KernelReference::Declared(configuration.kernel);
-        match self.device.kernel_attributes(&kernel) {
-            Ok(_) => {}
+        // Before the arrays: what the device cannot run needs none.
+        let mut bound = match Bound::new(&self.device, *configuration) {
+            Ok(bound) => bound,
             Err(DeviceError::Unsupported(reason)) => return Ok(Status::Skipped { reason }),
             Err(error) => return Err(Failure::at(Stage::Launch)(error)),
-        }
+        };
         self.provide_arrays(configuration)?;
-        let mut bound =
-            Bound::new(&self.device, *configuration).map_err(Failure::at(Stage::Launch))?;
         row.grid = bound.config().grid;
         residency::fill(
             &*self.device,

@@ -1,7 +1,7 @@
 //! What each granule of shared memory remembers: the accesses a later one may race with.
 //!
-//! Once all threads of the block have met at a barrier, everything before it is ordered before
-//! everything after it. Such a meeting begins a *phase*: what a granule remembers from an earlier
+//! Once all threads of a block without a cluster have met at a barrier, everything before it is
+//! ordered before everything after it. Such a meeting begins a *phase*: what a granule remembers from an earlier
 //! phase is as good as forgotten, without being cleared.
 
 use super::{SharedAccess, order::Order};
@@ -46,8 +46,8 @@ pub(super) struct Stamp {
     /// The warp's clock at the last of the accesses.
     pub(super) clock: u32,
     pub(super) mask: u32,
-    /// From the low end: kind (2 bits), warp (5), first lane (5) and instruction (20) of the last
-    /// access. Instructions beyond 2^20 are named wrongly, but checked.
+    /// From the low end: kind (2 bits), warp (9), first lane (5) and instruction (16) of the last
+    /// access. Instructions beyond 2^16 are named wrongly, but checked.
     tag: u32,
 }
 
@@ -62,7 +62,7 @@ impl Stamp {
         Self {
             clock,
             mask,
-            tag: access.pc << 12 | lane << 7 | access.warp << 2 | kind,
+            tag: access.pc << 16 | lane << 11 | access.warp << 2 | kind,
         }
     }
 
@@ -71,16 +71,16 @@ impl Stamp {
     }
 
     pub(super) fn warp(&self) -> u32 {
-        self.tag >> 2 & 31
+        self.tag >> 2 & 511
     }
 
     /// A lane of the last access.
     pub(super) fn lane(&self) -> u32 {
-        self.tag >> 7 & 31
+        self.tag >> 11 & 31
     }
 
     pub(super) fn pc(&self) -> u32 {
-        self.tag >> 12
+        self.tag >> 16
     }
 
     /// Whether it stands for the same execution of an instruction: every access has a clock of its
@@ -109,11 +109,11 @@ const EMPTY: Cell = Cell {
 
 const SEVERAL: u32 = u32::MAX;
 
-/// The accesses to a block's shared memory.
+/// The accesses to the shared memory of a cluster's blocks.
 #[derive(Debug, Default)]
 pub(super) struct History {
     cells: Vec<Cell>,
-    /// Counts phases over all blocks that have lived here, from 1.
+    /// Counts phases over all clusters that have lived here, from 1.
     phase: u32,
     lists: Vec<Vec<Stamp>>,
     used_lists: usize,
@@ -128,7 +128,7 @@ impl History {
         self.next_phase();
     }
 
-    /// All threads of the block have met.
+    /// All threads of a block that is a cluster of its own have met.
     pub(super) fn next_phase(&mut self) {
         self.used_lists = 0;
         self.phase = self.phase.checked_add(1).unwrap_or_else(|| {

@@ -1,10 +1,10 @@
-//! Which accesses of a block are ordered: vector clocks.
+//! Which accesses of a cluster's blocks are ordered: vector clocks.
 //!
 //! A warp's clock counts its accesses and the events that tell others of them: arrivals at barriers,
 //! warp barriers, fences, releases. A warp knows another up to some clock: what that one did until then
 //! is ordered before what the warp does now.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, ops::Range};
 
 use super::{
     super::{barrier::BARRIERS, lanes},
@@ -40,13 +40,17 @@ struct WarpOrder {
     seen: Clocks,
 }
 
-/// The order of a block's accesses.
+/// The order of the accesses of a cluster's warps.
 #[derive(Debug, Default)]
 pub(super) struct Order {
     warps: Vec<WarpOrder>,
     count: usize,
-    /// What those who have arrived at each barrier know.
-    barriers: [Clocks; BARRIERS],
+    /// What those who have arrived at each barrier know: the barriers of block after block.
+    barriers: Vec<Clocks>,
+    /// What those who have arrived at the cluster's barrier know.
+    arrived: Clocks,
+    /// What those knew who had arrived when it was last completed.
+    completed: Clocks,
     /// What was published at each offset of shared memory.
     shared: HashMap<u64, Clocks>,
     /// What was published in global memory.
@@ -74,8 +78,11 @@ fn cleared(clocks: &mut Clocks, count: usize) {
 }
 
 impl Order {
-    pub(super) fn reset(&mut self, warps: usize) {
+    pub(super) fn reset(&mut self, blocks: usize, warps: usize) {
         self.count = warps;
+        self.barriers.resize_with(blocks * BARRIERS, Vec::new);
+        self.arrived.clear();
+        self.completed.clear();
         self.warps.resize_with(warps, WarpOrder::default);
         for warp in &mut self.warps {
             warp.clock = 1;
@@ -90,6 +97,11 @@ impl Order {
         self.barriers.iter_mut().for_each(Vec::clear);
         self.shared.clear();
         self.global.clear();
+    }
+
+    /// A warp's clock.
+    pub(super) fn clock(&self, warp: u32) -> u32 {
+        self.warps[warp as usize].clock
     }
 
     /// A new clock of a warp, for an access of its own.
@@ -235,6 +247,65 @@ impl Order {
         }
         barrier.clear();
         self.barriers[name] = barrier;
+    }
+
+    /// All threads of a block of a larger cluster have met at a barrier of it, or have exited.
+    pub(super) fn met(&mut self, warps: Range<usize>) {
+        let mut all = vec![0; self.count];
+        for index in warps.clone() {
+            let warp = &mut self.warps[index];
+            join(&mut all, &warp.known);
+            all[index] = warp.next_event();
+        }
+        for index in warps {
+            let warp = &mut self.warps[index];
+            warp.known.copy_from_slice(&all);
+            warp.floor = all[index];
+            warp.lanes = None;
+            warp.fenced.copy_from_slice(&all);
+        }
+    }
+
+    /// A warp arrives at the cluster's barrier. Without a release it tells no more than at its last
+    /// fence, and that it has begun.
+    pub(super) fn cluster_arrive(&mut self, warp: u32, release: bool) {
+        let index = warp as usize;
+        if self.arrived.is_empty() {
+            self.arrived.resize(self.count, 0);
+        }
+        let warp = &mut self.warps[index];
+        join(&mut self.arrived, &warp.fenced);
+        self.arrived[index] = self.arrived[index].max(1);
+        if release {
+            join(&mut self.arrived, &warp.known);
+            self.arrived[index] = warp.next_event();
+        }
+    }
+
+    /// All have arrived at the cluster's barrier; those that have exited did so for good.
+    pub(super) fn cluster_complete(&mut self, exited: impl Iterator<Item = u32>) {
+        exited.for_each(|warp| self.cluster_arrive(warp, true));
+        // Nobody waits for an earlier completion: each has arrived since.
+        std::mem::swap(&mut self.arrived, &mut self.completed);
+        self.arrived.clear();
+    }
+
+    /// A warp has waited at the cluster's barrier, whose last completion it sees.
+    pub(super) fn cluster_wait(&mut self, warp: u32) {
+        let index = warp as usize;
+        let warp = &mut self.warps[index];
+        join(&mut warp.known, &self.completed);
+        if let Some(&own) = self.completed.get(index) {
+            warp.floor = warp.floor.max(own);
+        }
+        warp.fenced.copy_from_slice(&warp.known);
+        warp.fenced[index] = warp.next_event();
+    }
+
+    /// How far a warp knows others, or has seen them without acquiring.
+    pub(super) fn heard_of(&self, warp: u32, other: u32) -> u32 {
+        let warp = &self.warps[warp as usize];
+        warp.known[other as usize].max(warp.seen[other as usize])
     }
 
     /// All threads of the block have met. What they did before is forgotten (see

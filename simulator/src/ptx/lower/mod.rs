@@ -88,6 +88,15 @@ impl Builder<'_> {
     fn directives(&mut self, entry: &Function) {
         self.program.required_block = self.directive(entry, "reqntid");
         self.program.max_block = self.directive(entry, "maxntid");
+        self.program.required_cluster = self.directive(entry, "reqnctapercluster");
+        self.program.explicit_cluster = self.directive(entry, "explicitcluster").is_some();
+        self.program.max_cluster_blocks = self
+            .directive(entry, "maxclusterrank")
+            .map(|[blocks, ..]| blocks);
+        if self.directive(entry, "blocksareclusters").is_some() {
+            let message = "`.blocksareclusters` (a grid counted in clusters) is not supported";
+            self.problems.add(entry.line, message, "");
+        }
     }
 }
 

@@ -1,0 +1,460 @@
+//! The resident blocks of a cluster, their warps and barriers. In a launch without clusters every
+//! block is a cluster of its own.
+
+use std::{collections::BTreeMap, fmt::Write, ops::Range};
+
+use super::{
+    LaneFault, Stopped,
+    access::AccessLog,
+    barrier::{BARRIERS, Barrier},
+    block::{Block, SharedMemory},
+    lanes,
+    launch::{LaunchContext, Place},
+    memory::Memory,
+    races::{Outlived, Races, Unwritten},
+    registers::Registers,
+    split::State,
+    warp::{Outcome, Warp},
+};
+use crate::{
+    fault::{Fault, FaultKind},
+    program::{Action, BarrierKind, ClusterBarrier},
+};
+
+/// A cluster's blocks, on one SM or several.
+pub(crate) struct Cluster {
+    /// By rank.
+    pub(crate) blocks: Vec<Block>,
+    /// By rank.
+    shared: Vec<SharedMemory>,
+    /// Block after block.
+    pub(crate) warps: Vec<Warp>,
+    races: Races,
+    /// Whether the cluster's barrier has been arrived at and not yet completed.
+    arriving: bool,
+    live_warps: usize,
+    blocked: Vec<bool>,
+    blocked_warps: usize,
+    /// Nanoseconds that the last `nanosleep` asked for.
+    pub(crate) sleep: u32,
+    /// Warps that the last step released from a block's barrier.
+    pub(crate) released: Vec<u32>,
+    /// Warps that the last step released from the cluster's barrier.
+    pub(crate) released_by_cluster: Vec<u32>,
+    /// Whether the last step completed the cluster's barrier.
+    pub(crate) completed: bool,
+}
+
+/// What surrounds a step besides the cluster.
+pub(crate) struct Surroundings<'a> {
+    pub(crate) launch: &'a LaunchContext<'a>,
+    pub(crate) memory: &'a mut Memory,
+    pub(crate) log: &'a mut AccessLog,
+    pub(crate) sm: u32,
+    pub(crate) warp_slot: u32,
+    pub(crate) clock: u64,
+}
+
+impl Surroundings<'_> {
+    /// With the cluster's own memory, where an instruction of the block of that rank runs.
+    #[inline]
+    fn place<'a>(
+        &'a mut self,
+        shared: &'a mut [SharedMemory],
+        races: &'a mut Races,
+        rank: u32,
+    ) -> Place<'a> {
+        Place {
+            launch: self.launch,
+            memory: self.memory,
+            block: shared[rank as usize].block,
+            shared,
+            rank,
+            races: self.launch.races.map(|_| races),
+            log: self.log,
+            sm: self.sm,
+            warp_slot: self.warp_slot,
+            clock: self.clock,
+        }
+    }
+}
+
+/// What became of the warp that stepped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    Continue,
+    /// Passed a barrier of its block that its arrival released.
+    Released,
+    /// Passed the cluster's barrier, which all had reached.
+    Joined,
+    /// Waits; `Cluster::released` or `Cluster::released_by_cluster` will name it later.
+    Blocked,
+    /// All its lanes have exited.
+    Finished,
+    /// Goes on after [`Cluster::sleep`] nanoseconds.
+    Sleep,
+}
+
+impl Cluster {
+    pub(crate) fn new() -> Self {
+        Self {
+            blocks: Vec::new(),
+            shared: Vec::new(),
+            warps: Vec::new(),
+            races: Races::default(),
+            arriving: false,
+            live_warps: 0,
+            blocked: Vec::new(),
+            blocked_warps: 0,
+            sleep: 0,
+            released: Vec::new(),
+            released_by_cluster: Vec::new(),
+            completed: false,
+        }
+    }
+
+    /// Makes it the `linear`-th cluster of the grid, at its start.
+    pub(crate) fn start(&mut self, linear: u64, launch: &LaunchContext) {
+        let blocks = launch.cluster_blocks() as usize;
+        let warps = launch.warps() as usize;
+        self.blocks.resize_with(blocks, Block::new);
+        self.shared
+            .resize_with(blocks, || SharedMemory::new(launch.checks));
+        for (rank, (block, shared)) in self.blocks.iter_mut().zip(&mut self.shared).enumerate() {
+            let index = launch.block_index(linear * blocks as u64 + rank as u64);
+            block.start(index, warps);
+            shared.start(index, launch.shared_bytes as usize);
+        }
+        match launch.races {
+            Some(check) => self.races.reset(blocks, warps, launch.shared_bytes, check),
+            None => self.races.unwritten = None,
+        }
+        let total = blocks * warps;
+        self.warps.resize_with(total, || Warp::new(launch.checks));
+        for (id, warp) in self.warps.iter_mut().enumerate() {
+            warp.start(id as u32, launch);
+        }
+        self.arriving = false;
+        self.live_warps = total;
+        self.blocked.clear();
+        self.blocked.resize(total, false);
+        self.blocked_warps = 0;
+    }
+
+    /// The warps of the block of that rank.
+    fn warps_of(&self, rank: usize) -> Range<usize> {
+        let warps = self.warps.len() / self.blocks.len();
+        rank * warps..(rank + 1) * warps
+    }
+
+    /// Takes the registers of a warp that has finished.
+    pub(crate) fn take_registers(&mut self, warp: usize) -> Registers {
+        std::mem::take(&mut self.warps[warp].registers)
+    }
+
+    /// Gives a warp that has just started registers, unless it has them.
+    pub(crate) fn provide_registers(
+        &mut self,
+        warp: usize,
+        spare: &mut Vec<Registers>,
+        count: u32,
+    ) {
+        let registers = &mut self.warps[warp].registers;
+        if registers.is_empty() {
+            *registers = spare.pop().unwrap_or_default();
+            registers.reset(count);
+        }
+    }
+
+    /// Whether every warp has exited.
+    pub(crate) fn finished(&self) -> bool {
+        self.live_warps == 0
+    }
+
+    pub(crate) fn is_blocked(&self, warp: usize) -> bool {
+        self.blocked[warp] || self.warps[warp].live == 0
+    }
+
+    /// Runs one instruction of a warp.
+    #[inline]
+    pub(crate) fn step(
+        &mut self,
+        id: usize,
+        around: &mut Surroundings,
+    ) -> Result<Step, Box<Fault>> {
+        around.log.clear();
+        self.released.clear();
+        self.released_by_cluster.clear();
+        self.completed = false;
+        let warp = &mut self.warps[id];
+        let mut place = around.place(&mut self.shared, &mut self.races, warp.rank);
+        match warp.step(&mut place) {
+            Ok(Outcome::Continue) => Ok(Step::Continue),
+            Ok(Outcome::Sleep(nanoseconds)) => {
+                self.sleep = nanoseconds;
+                Ok(Step::Sleep)
+            }
+            Ok(outcome) => {
+                let step = self
+                    .wait(id, outcome, around)
+                    .map_err(|stopped| self.fault(id, *stopped, around.launch))?;
+                if let Some(fault) = self.outlived(id, around.launch) {
+                    return Err(fault);
+                }
+                self.unwritten_for_good(around.launch).map_or(Ok(step), Err)
+            }
+            Err(stopped) => Err(self.fault(id, *stopped, around.launch)),
+        }
+    }
+
+    /// An access to the shared memory of a block that has just ended which nothing orders before
+    /// its end.
+    fn outlived(&self, id: usize, launch: &LaunchContext) -> Option<Box<Fault>> {
+        let rank = self.warps[id].rank;
+        if self.blocks.len() == 1 || launch.races.is_none() || !self.shared[rank as usize].ended {
+            return None;
+        }
+        let Outlived { warp, pc, lane } = self.races.outlived(rank)?;
+        let kind = FaultKind::ended_block(self.blocks[rank as usize].index);
+        Some(self.fault_at(warp, lane, pc, kind, launch))
+    }
+
+    /// A read of unwritten shared memory that no later write can be unordered with: its warp has
+    /// passed a barrier since, or the cluster is at its end.
+    fn unwritten_for_good(&self, launch: &LaunchContext) -> Option<Box<Fault>> {
+        let unwritten = self.races.unwritten.as_ref()?;
+        let settled = self.live_warps == 0
+            || self.released.contains(&unwritten.warp)
+            || self.released_by_cluster.contains(&unwritten.warp);
+        settled.then(|| self.unwritten_fault(unwritten, launch))
+    }
+
+    fn unwritten_fault(&self, unwritten: &Unwritten, launch: &LaunchContext) -> Box<Fault> {
+        let Unwritten {
+            warp,
+            lane,
+            pc,
+            kind,
+        } = unwritten.clone();
+        self.fault_at(warp, lane, pc, kind, launch)
+    }
+
+    /// Handles what concerns more than the warp: arrivals, exits, and warps that cannot go on.
+    fn wait(
+        &mut self,
+        id: usize,
+        outcome: Outcome,
+        around: &mut Surroundings,
+    ) -> Result<Step, Stopped> {
+        let launch = around.launch;
+        let rank = self.warps[id].rank as usize;
+        let own_warps = self.warps_of(rank);
+        let alone = self.blocks.len() == 1;
+        let mut joined = false;
+        let mut place = around.place(&mut self.shared, &mut self.races, rank as u32);
+        if outcome == Outcome::Arrive {
+            let pc = self.warps[id].pc() as usize;
+            let warp = &mut self.warps[id];
+            match launch.program.instructions[pc].action {
+                Action::Barrier(operation) => {
+                    let block = &mut self.blocks[rank];
+                    let name = Barrier::arrive(&mut block.barriers, warp, operation, &place)?;
+                    if let Some(races) = &mut place.races
+                        && !block.barriers[name].whole_block()
+                    {
+                        races.arrive(rank * BARRIERS + name, id as u32);
+                    }
+                    block.waiting = true;
+                    if operation.kind == BarrierKind::Arrive {
+                        self.warps[id].choose()?;
+                    }
+                }
+                Action::ClusterBarrier(ClusterBarrier::Arrive { release, .. }) => {
+                    warp.arrive_at_cluster(release, &mut place)?;
+                    self.arriving = true;
+                }
+                Action::ClusterBarrier(ClusterBarrier::Wait { .. }) => {
+                    joined = warp.wait_at_cluster(&mut place)?;
+                }
+                _ => unreachable!("only barriers arrive"),
+            }
+        }
+        let finished = outcome == Outcome::Exited && self.warps[id].live == 0;
+        if finished {
+            self.live_warps -= 1;
+            self.blocks[rank].live_warps -= 1;
+            place.shared[rank].ended = self.blocks[rank].live_warps == 0;
+            place.log.progress = true;
+        }
+        let block = &mut self.blocks[rank];
+        if block.waiting {
+            block.waiting = false;
+            let warps = &mut self.warps[own_warps.clone()];
+            for name in 0..BARRIERS {
+                if block.barriers[name].complete(name, warps) {
+                    Barrier::check_passed(name, warps, launch)?;
+                    let barrier = &mut block.barriers[name];
+                    let (before, whole_block) = (self.released.len(), barrier.whole_block());
+                    barrier.release(name, warps, &place, &mut self.released);
+                    if let Some(races) = &mut place.races {
+                        match (whole_block, alone) {
+                            (true, true) => races.all_met(),
+                            (true, false) => races.met(own_warps.clone()),
+                            (false, _) => {
+                                races.release(rank * BARRIERS + name, &self.released[before..]);
+                            }
+                        }
+                    }
+                    place.log.progress = true;
+                } else {
+                    block.waiting |= block.barriers[name].in_use();
+                }
+            }
+        }
+        if self.arriving && self.warps.iter().all(Warp::has_arrived) {
+            self.arriving = false;
+            self.completed = true;
+            if let Some(races) = &mut place.races {
+                let exited = self.warps.iter().filter(|warp| warp.live == 0);
+                races.cluster_complete(exited.map(|warp| warp.id));
+            }
+            for warp in &mut self.warps {
+                if warp.pass_cluster() {
+                    self.released_by_cluster.push(warp.id);
+                    if let Some(races) = &mut place.races {
+                        races.cluster_wait(warp.id);
+                    }
+                }
+            }
+            place.log.progress = true;
+        }
+        for &warp in self.released.iter().chain(&self.released_by_cluster) {
+            if std::mem::take(&mut self.blocked[warp as usize]) {
+                self.blocked_warps -= 1;
+            }
+        }
+        if finished {
+            return self.unless_stuck(Step::Finished, launch);
+        }
+        let step = match self.warps[id].choose()? {
+            Outcome::Continue if joined || self.released_by_cluster.contains(&(id as u32)) => {
+                Step::Joined
+            }
+            Outcome::Continue if self.released.contains(&(id as u32)) => Step::Released,
+            Outcome::Continue => Step::Continue,
+            _ => {
+                self.blocked[id] = true;
+                self.blocked_warps += 1;
+                Step::Blocked
+            }
+        };
+        for &warp in self.released.iter().chain(&self.released_by_cluster) {
+            if warp as usize != id {
+                self.warps[warp as usize].choose()?;
+            }
+        }
+        self.unless_stuck(step, launch)
+    }
+
+    /// A cluster all of whose warps wait can never go on: only its own warps could release it.
+    fn unless_stuck(&self, step: Step, launch: &LaunchContext) -> Result<Step, Stopped> {
+        if self.live_warps == 0 || self.blocked_warps < self.live_warps {
+            return Ok(step);
+        }
+        let alone = self.blocks.len() == 1;
+        let mut groups = BTreeMap::<(u32, State), Vec<String>>::new();
+        for warp in &self.warps {
+            for split in &warp.splits {
+                let mut who = format!("warp {} lanes {:#010x}", warp.index, split.mask);
+                if !alone {
+                    let block = self.blocks[warp.rank as usize].index;
+                    who = format!("block {block:?} {who}");
+                }
+                let line = launch.program.instructions[split.pc as usize].line;
+                groups.entry((line, split.state)).or_default().push(who);
+            }
+        }
+        let whole = if alone { "block" } else { "cluster" };
+        let mut detail = format!("every warp of the {whole} waits");
+        for ((line, state), who) in &groups {
+            let what = match state {
+                State::Barrier(name) => format!("at barrier {name}"),
+                State::Cluster => {
+                    "at the cluster barrier, which waits for every thread of the cluster".to_owned()
+                }
+                State::Members(mask) => format!("for the other lanes of mask {mask:#010x}"),
+                State::Converging => "for the rest of their warp to reach a barrier".to_owned(),
+                State::Running => "runnable".to_owned(),
+            };
+            let _ = write!(detail, "\n    {what}, PTX line {line}: {}", who.join(", "));
+        }
+        let at_barrier = |state: &State| matches!(state, State::Barrier(_) | State::Converging);
+        let at_cluster = groups.keys().any(|(_, state)| *state == State::Cluster);
+        let kind = if !at_cluster && groups.keys().any(|(_, state)| at_barrier(state)) {
+            FaultKind::DivergentBarrier { detail }
+        } else {
+            FaultKind::Deadlock { detail }
+        };
+        Err(super::stop(u32::MAX, kind))
+    }
+
+    /// Adds the place to a fault. A lane of `u32::MAX` means the first waiting lane.
+    fn fault(&self, id: usize, stopped: LaneFault, launch: &LaunchContext) -> Box<Fault> {
+        if let Some(unwritten) = &self.races.unwritten
+            && !matches!(stopped.kind, FaultKind::DataRace { .. })
+        {
+            // What went wrong since may well follow from the value that nothing had written.
+            return self.unwritten_fault(unwritten, launch);
+        }
+        let waiting = |warp: &&Warp| warp.live != 0;
+        let (warp, lane) = if stopped.lane == u32::MAX {
+            let warp = self.warps.iter().find(waiting).unwrap_or(&self.warps[id]);
+            (warp, lanes(warp.live).next().unwrap_or(0) as u32)
+        } else {
+            (&self.warps[id], stopped.lane)
+        };
+        let pc = warp.pc_of(lane).unwrap_or(0);
+        self.fault_at(warp.id, lane, pc, stopped.kind, launch)
+    }
+
+    fn fault_at(
+        &self,
+        id: u32,
+        lane: u32,
+        pc: u32,
+        kind: FaultKind,
+        launch: &LaunchContext,
+    ) -> Box<Fault> {
+        let program = launch.program;
+        let instruction = &program.instructions[pc as usize];
+        let warp = &self.warps[id as usize];
+        Box::new(Fault {
+            kind,
+            kernel: program.name.clone(),
+            instruction: program.texts[instruction.text as usize].clone(),
+            line: instruction.line,
+            origin: None,
+            block: self.blocks[warp.rank as usize].index,
+            thread: launch.thread_index(warp.index, lane),
+        })
+    }
+
+    /// Ranks of the blocks that have not ended.
+    pub(crate) fn running(&self) -> impl Iterator<Item = usize> {
+        (0..self.blocks.len()).filter(|&rank| self.blocks[rank].live_warps > 0)
+    }
+
+    /// Where a block's warps are, for a launch that makes no progress.
+    pub(crate) fn whereabouts(&self, rank: usize, launch: &LaunchContext) -> Fault {
+        let warps = &self.warps[self.warps_of(rank)];
+        let warp = warps
+            .iter()
+            .find(|warp| warp.live != 0)
+            .unwrap_or(&warps[0]);
+        let lane = lanes(warp.live).next().unwrap_or(0) as u32;
+        let kind = FaultKind::Deadlock {
+            detail: String::new(),
+        };
+        *self.fault(warp.id as usize, LaneFault { lane, kind }, launch)
+    }
+}
