@@ -88,7 +88,7 @@ pub static A100: Chip = Chip {
     name: "a100",
     product: "NVIDIA A100 SXM4 40 GB",
     compute_capability: (8, 0),
-    sms: 108,                   // whitepaper
+    sms: 108, // whitepaper
     gpcs: 0,
     clock_ghz: 1.41,            // data sheet: boost
     schedulers: 4,              // whitepaper
@@ -117,7 +117,7 @@ pub static V100: Chip = Chip {
     name: "v100",
     product: "NVIDIA V100 SXM2 16 GB",
     compute_capability: (7, 0),
-    sms: 80,                    // whitepaper
+    sms: 80, // whitepaper
     gpcs: 0,
     clock_ghz: 1.53,            // whitepaper: boost
     block_dispatch_per_ns: 1.3, // estimate: the H200's at this clock
@@ -143,7 +143,7 @@ pub static RTX4090: Chip = Chip {
     name: "rtx4090",
     product: "NVIDIA GeForce RTX 4090",
     compute_capability: (8, 9),
-    sms: 128,                   // whitepaper
+    sms: 128, // whitepaper
     gpcs: 0,
     clock_ghz: 2.52,            // data sheet: boost
     block_dispatch_per_ns: 2.1, // estimate: the H200's at this clock
@@ -170,16 +170,16 @@ pub static T4: Chip = Chip {
     name: "t4",
     product: "NVIDIA T4 16 GB",
     compute_capability: (7, 5),
-    sms: 40,                    // whitepaper
+    sms: 40, // whitepaper
     gpcs: 0,
-    clock_ghz: 1.59,            // data sheet: boost, which its 70 W do not allow for long
+    clock_ghz: 1.59, // data sheet: boost, which its 70 W do not allow for long
     block_dispatch_per_ns: 1.3, // estimate: the H200's at this clock
-    launch_latency_ns: 620.0,   // estimate: the H200's at this clock
-    l2_bytes: 4 << 20,          // [jia19]
-    memory_bytes: 16 << 30,     // data sheet
-    memory_gb_per_s: 320.0,     // data sheet
-    memory_efficiency: 0.80,    // estimate
-    l2_gb_per_s: 1270.0,        // [jia19]
+    launch_latency_ns: 620.0, // estimate: the H200's at this clock
+    l2_bytes: 4 << 20, // [jia19]
+    memory_bytes: 16 << 30, // data sheet
+    memory_gb_per_s: 320.0, // data sheet
+    memory_efficiency: 0.80, // estimate
+    l2_gb_per_s: 1270.0, // [jia19]
     latency: Latencies {
         float64: 48, // estimate: two lanes per SM
         shared: 19,  // [jia19]
@@ -198,7 +198,7 @@ pub static GTX1080: Chip = Chip {
     name: "gtx1080",
     product: "NVIDIA GeForce GTX 1080",
     compute_capability: (6, 1),
-    sms: 20,                    // whitepaper
+    sms: 20, // whitepaper
     gpcs: 0,
     clock_ghz: 1.733,           // whitepaper: boost
     block_dispatch_per_ns: 1.4, // estimate: the H200's at this clock

@@ -130,8 +130,7 @@ impl Cluster {
             None => self.races.unwritten = None,
         }
         let total = blocks * warps;
-        self.warps
-            .resize_with(total, || Warp::new(launch.checks));
+        self.warps.resize_with(total, || Warp::new(launch.checks));
         for (id, warp) in self.warps.iter_mut().enumerate() {
             warp.start(id as u32, launch);
         }
@@ -409,11 +408,7 @@ impl Cluster {
         }
         let waiting = |warp: &&Warp| warp.live != 0;
         let (warp, lane) = if stopped.lane == u32::MAX {
-            let warp = self
-                .warps
-                .iter()
-                .find(waiting)
-                .unwrap_or(&self.warps[id]);
+            let warp = self.warps.iter().find(waiting).unwrap_or(&self.warps[id]);
             (warp, lanes(warp.live).next().unwrap_or(0) as u32)
         } else {
             (&self.warps[id], stopped.lane)

@@ -20,9 +20,10 @@ impl Warp {
         let mask = self.splits[self.current].mask;
         let again = mask & (self.arrived | self.passing);
         if again != 0 {
-            let detail = "the thread arrives at the cluster barrier again: barrier.cluster.wait is \
+            let detail =
+                "the thread arrives at the cluster barrier again: barrier.cluster.wait is \
                           required between two arrivals"
-                .to_owned();
+                    .to_owned();
             return Err(stop(again.trailing_zeros(), FaultKind::Other { detail }));
         }
         self.arrived |= mask;

@@ -89,7 +89,9 @@ pub(super) fn find(
     if let (false, true, Some(first)) = (
         write,
         place.launch.checks,
-        shared.bytes.first_unwritten(offset as usize, bytes as usize),
+        shared
+            .bytes
+            .first_unwritten(offset as usize, bytes as usize),
     ) {
         return Err(FaultKind::UninitialisedMemory {
             space: "shared",
@@ -133,9 +135,8 @@ impl Warp {
             let rank = ranks[lane] & 0xffff_ffff;
             let blocks = place.shared.len();
             if rank >= blocks as u64 {
-                let detail = format!(
-                    "mapa: rank {rank} is outside the cluster, which has {blocks} blocks"
-                );
+                let detail =
+                    format!("mapa: rank {rank} is outside the cluster, which has {blocks} blocks");
                 return Err(stop(lane as u32, FaultKind::PeerMemory { detail }));
             }
             let inside = in_window(generic, value[lane], "mapa", lane)?;

@@ -35,13 +35,15 @@ pub(crate) fn value(special: Special, warp: u32, place: &Place) -> Lanes {
         Special::DynamicSmemSize => all(u64::from(launch.dynamic_shared_bytes)),
         Special::TotalSmemSize | Special::AggrSmemSize => all(u64::from(launch.shared_bytes)),
         Special::IsExplicitCluster => all(u64::from(launch.explicit_cluster)),
-        Special::ClusterCtaId(a) => {
-            axis(std::array::from_fn(|a| place.block[a] % launch.cluster[a]), a)
-        }
+        Special::ClusterCtaId(a) => axis(
+            std::array::from_fn(|a| place.block[a] % launch.cluster[a]),
+            a,
+        ),
         Special::ClusterCtaRank => all(u64::from(place.rank)),
-        Special::ClusterId(a) => {
-            axis(std::array::from_fn(|a| place.block[a] / launch.cluster[a]), a)
-        }
+        Special::ClusterId(a) => axis(
+            std::array::from_fn(|a| place.block[a] / launch.cluster[a]),
+            a,
+        ),
         Special::NClusterId(a) => axis(launch.cluster_grid(), a),
         Special::ClusterNCtaId(a) => axis(launch.cluster, a),
         Special::ClusterNCtaRank => all(u64::from(launch.cluster_blocks())),

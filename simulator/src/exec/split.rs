@@ -199,10 +199,7 @@ impl Warp {
 
     /// No split can run: either another warp can change that, or the barrier is divergent.
     fn stuck(&self) -> Result<Outcome, Stopped> {
-        let outside = self
-            .splits
-            .iter()
-            .any(|split| split.state.awaits_others());
+        let outside = self.splits.iter().any(|split| split.state.awaits_others());
         match self
             .splits
             .iter()

@@ -25,7 +25,11 @@ pub(super) static ROWS: &[Opcode] = &[
         class: Class::Integer,
         decode: |modifiers| {
             let action = |generic| Action::MapToPeer { generic };
-            in_cluster(modifiers, action, &[Role::Destination, Role::Source, Role::Source])
+            in_cluster(
+                modifiers,
+                action,
+                &[Role::Destination, Role::Source, Role::Source],
+            )
         },
     },
     Opcode {

@@ -160,7 +160,10 @@ mod tests {
             dispatch.finish(sm, 50_000 + count as u64);
         }
         let start = dispatch.start(&mut sms).unwrap();
-        assert!(start >= 50_015 + u64::from(H200.block_turnaround), "{start}");
+        assert!(
+            start >= 50_015 + u64::from(H200.block_turnaround),
+            "{start}"
+        );
         sms.sort_unstable();
         first.sort_unstable();
         assert_eq!(sms, first);

@@ -121,7 +121,8 @@ impl Races {
         self.order.reset(blocks, blocks * warps);
         // No place (see `order`) belongs to two blocks.
         self.stride = shared_bytes.next_multiple_of(8);
-        self.history.reset(self.stride * blocks as u32, check.granule);
+        self.history
+            .reset(self.stride * blocks as u32, check.granule);
         self.unwritten = None;
         self.publishes = check.publishes;
         self.blocks = blocks;
