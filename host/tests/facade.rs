@@ -453,3 +453,177 @@ fn atomics_in_every_order_and_scope_and_in_shared_memory() {
         }
     });
 }
+
+/// Runs a test in clusters on the simulated H200, and on the GPU if it has them.
+fn on_every_device_with_clusters(test: impl Fn(&Rc<dyn Device>)) {
+    on_every_device(|device| {
+        let properties = device.properties();
+        if properties.limits.max_cluster == 0 {
+            let (major, minor) = properties.compute_capability;
+            eprintln!(
+                "skipped on {}: clusters need compute capability 9.0, it has {major}.{minor}",
+                properties.name
+            );
+            return;
+        }
+        test(device);
+    });
+}
+
+#[test]
+fn clusters_number_their_blocks() {
+    let grid = [8_u32, 4, 2];
+    on_every_device_with_clusters(|device| {
+        for cluster in [
+            None,
+            Some([2_u32, 1, 1]),
+            Some([2, 2, 2]),
+            Some([4, 2, 2]),
+            Some([1, 4, 1]),
+        ] {
+            let [cx, cy, cz] = cluster.unwrap_or([1; 3]);
+            if cx * cy * cz > device.properties().limits.max_cluster {
+                continue;
+            }
+            let mut expected = Vec::new();
+            for block in 0..grid.iter().product() {
+                let [x, y, z] = [
+                    block % grid[0],
+                    block / grid[0] % grid[1],
+                    block / (grid[0] * grid[1]),
+                ];
+                let inside = [x % cx, y % cy, z % cz];
+                let record = [
+                    inside,
+                    [cx, cy, cz],
+                    [x / cx, y / cy, z / cz],
+                    [grid[0] / cx, grid[1] / cy, grid[2] / cz],
+                    [
+                        (inside[2] * cy + inside[1]) * cx + inside[0],
+                        cx * cy * cz,
+                        cx * cy * cz - 1,
+                    ],
+                ]
+                .concat();
+                expected.extend(record.repeat(3));
+            }
+            let mut out = poisoned::<u32>(device, expected.len());
+            let config = LaunchConfig {
+                cluster: cluster.map(|[x, y, z]| (x, y, z).into()),
+                ..LaunchConfig::new((grid[0], grid[1], grid[2]), 3)
+            };
+            device
+                .launch(kernels::PROBE_CLUSTER_RANKS, config, (&mut out,))
+                .unwrap();
+            assert_eq!(out.to_vec().unwrap(), expected, "{cluster:?}");
+        }
+    });
+}
+
+#[test]
+fn blocks_of_a_cluster_exchange_through_their_shared_memory() {
+    on_every_device_with_clusters(|device| {
+        for (cluster, block) in [
+            (1_u32, 512_u32),
+            (2, 1),
+            (2, 100),
+            (4, 512),
+            (8, 33),
+            (16, 64),
+        ] {
+            if cluster > device.properties().limits.max_cluster {
+                continue;
+            }
+            let blocks = 3 * cluster;
+            let values: Vec<u32> = (0..blocks * block)
+                .map(|i| i.wrapping_mul(0x9e37_79b9))
+                .collect();
+            let mut x = input(device, &values);
+            let config = LaunchConfig::new(blocks, block).with_cluster(cluster);
+            device
+                .launch(kernels::PROBE_CLUSTER_EXCHANGE, config, (&mut x,))
+                .unwrap();
+            let expected: Vec<u32> = (0..blocks * block)
+                .map(|i| {
+                    let (at, thread) = (i / block, i % block);
+                    let first = at / cluster * cluster;
+                    let before = first + (at - first + cluster - 1) % cluster;
+                    values[(before * block + thread) as usize]
+                })
+                .collect();
+            assert_eq!(
+                x.to_vec().unwrap(),
+                expected,
+                "clusters of {cluster}, blocks of {block}"
+            );
+        }
+    });
+}
+
+#[test]
+fn the_clusters_barrier_works_in_halves() {
+    on_every_device_with_clusters(|device| {
+        for (cluster, block, rounds, work) in [
+            (1_u32, 96_u32, 5_u32, 3_u32),
+            (2, 64, 50, 0),
+            (4, 33, 20, 7),
+            (8, 128, 20, 1),
+        ] {
+            let blocks = 2 * cluster;
+            let values: Vec<u64> = (0..u64::from(blocks * block)).map(|i| i * i + 1).collect();
+            let given = input(device, &values);
+            let mut out = poisoned::<u64>(device, values.len());
+            let config = LaunchConfig::new(blocks, block).with_cluster(cluster);
+            device
+                .launch(
+                    kernels::PROBE_CLUSTER_SPLIT,
+                    config,
+                    (rounds, work, &given, &mut out),
+                )
+                .unwrap();
+            let (rounds, work) = (u64::from(rounds), u64::from(work));
+            let expected: Vec<u64> = values
+                .chunks((cluster * block) as usize)
+                .flat_map(|cluster| {
+                    let sum = rounds * (cluster.iter().sum::<u64>() + work);
+                    vec![sum; cluster.len()]
+                })
+                .collect();
+            assert_eq!(out.to_vec().unwrap(), expected, "clusters of {cluster}");
+        }
+    });
+}
+
+#[test]
+fn atomics_on_another_blocks_shared_memory() {
+    on_every_device_with_clusters(|device| {
+        for (cluster, block) in [(1_u32, 32_u32), (2, 70), (8, 256)] {
+            let blocks = 4 * cluster;
+            let values: Vec<u64> = (0..u64::from(blocks * block))
+                .map(|i| i * 7919 % 1009 + 1)
+                .collect();
+            let given = input(device, &values);
+            let mut out = poisoned::<u64>(device, 4 * blocks as usize);
+            let config = LaunchConfig::new(blocks, block).with_cluster(cluster);
+            device
+                .launch(kernels::PROBE_CLUSTER_ATOMICS, config, (&given, &mut out))
+                .unwrap();
+            let out = out.to_vec().unwrap();
+            for (values, out) in values
+                .chunks((cluster * block) as usize)
+                .zip(out.chunks(4 * cluster as usize))
+            {
+                // One block gets the sum, the others what it put there.
+                let mut sums: Vec<u64> = out.iter().step_by(4).copied().collect();
+                sums.sort_unstable();
+                let mut expected = vec![0; cluster as usize];
+                expected[cluster as usize - 1] = values.iter().sum();
+                assert_eq!(sums, expected);
+                for record in out.chunks(4) {
+                    let largest = *values.iter().max().unwrap();
+                    assert_eq!(record[1..], [largest, values.len() as u64, 7]);
+                }
+            }
+        }
+    });
+}

@@ -6,7 +6,7 @@ use std::{rc::Rc, slice};
 
 use support::on_every_device;
 use warplab::{
-    device::{Buffer, Device, DeviceError, KernelReference, Sampling, prepare},
+    device::{Buffer, Device, DeviceError, KernelReference, PreparedLaunch, Sampling, prepare},
     launch::LaunchConfig,
 };
 
@@ -225,4 +225,84 @@ fn modelled_times_are_deterministic() {
     };
     assert_eq!(time(), time());
     assert!(support::simulated("a100").properties().modelled);
+}
+
+#[test]
+fn clusters_are_counted_and_refused_beforehand() {
+    on_every_device(|device| {
+        let mut out = Buffer::<u32>::new(device, 15 * 64 * 1024).unwrap();
+        let kernel = prepare(
+            kernels::PROBE_CLUSTER_RANKS,
+            LaunchConfig::new(64, 1024),
+            (&mut out,),
+        );
+        let with = |config| PreparedLaunch {
+            config,
+            ..kernel.clone()
+        };
+        let limits = &device.properties().limits;
+        let config = LaunchConfig::new(64, 1024).with_cluster(2);
+        if limits.max_cluster == 0 {
+            let error = device.launch_prepared(&with(config)).unwrap_err();
+            assert!(matches!(error, DeviceError::Unsupported(_)), "{error}");
+            assert_eq!(device.active_clusters(&kernel.kernel, &config), Ok(0));
+            return;
+        }
+        // Two blocks of 1024 threads per SM, in whole clusters.
+        let sms = device.properties().sms;
+        let active = device.active_clusters(&kernel.kernel, &config).unwrap();
+        assert!(
+            (1..=sms).contains(&active),
+            "{active} clusters on {sms} SMs"
+        );
+        let larger = device
+            .active_clusters(&kernel.kernel, &LaunchConfig::new(64, 1024).with_cluster(8))
+            .unwrap();
+        assert!((1..=active / 4).contains(&larger), "{larger}");
+        for (config, part) in [
+            (LaunchConfig::new(63, 32).with_cluster(2), "grid.x is 63"),
+            (LaunchConfig::new(64, 32).with_cluster(64), "has 64 blocks"),
+            (
+                LaunchConfig::new(4096, 1024).with_cluster(8).cooperative(),
+                "are resident at once",
+            ),
+        ] {
+            let error = device.launch_prepared(&with(config)).unwrap_err();
+            assert!(
+                matches!(error, DeviceError::InvalidLaunch { .. }),
+                "{error}"
+            );
+            assert!(error.to_string().contains(part), "{error}");
+        }
+        let both = LaunchConfig::new(16, 1024).with_cluster(8).cooperative();
+        device.launch_prepared(&with(both)).unwrap();
+        let mut sampler = device
+            .sampler(&with(config), Sampling::Hot { launches: 3 })
+            .unwrap();
+        assert!(sampler.sample().unwrap().nanoseconds > 0.0);
+        drop(sampler);
+        if limits.max_cluster >= 16 {
+            let large = LaunchConfig::new(64, 64).with_cluster(16);
+            assert!(device.active_clusters(&kernel.kernel, &large).unwrap() > 0);
+            device.launch_prepared(&with(large)).unwrap();
+        }
+    });
+}
+
+#[test]
+fn clusters_on_a_chip_without_them_are_not_supported() {
+    let device = support::simulated("a100");
+    assert_eq!(device.properties().limits.max_cluster, 0);
+    let mut out = Buffer::<u32>::new(&device, 15 * 64).unwrap();
+    let config = LaunchConfig::new(2, 32).with_cluster(2);
+    let error = device
+        .launch(kernels::PROBE_CLUSTER_RANKS, config, (&mut out,))
+        .unwrap_err();
+    let DeviceError::Unsupported(reason) = &error else {
+        panic!("{error}");
+    };
+    assert!(
+        reason.contains("compute capability 9.0 or later"),
+        "{reason}"
+    );
 }

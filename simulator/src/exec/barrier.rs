@@ -167,7 +167,7 @@ impl Barrier {
         Ok(())
     }
 
-    /// Lets everyone go; gives the indices of the warps that waited.
+    /// Lets everyone go; gives the warps that waited, by their index in the cluster.
     pub(crate) fn release(
         &mut self,
         name: usize,
@@ -199,7 +199,7 @@ impl Barrier {
                 warp.splits[index].state = State::Running;
             }
             if waited {
-                released.push(warp.index);
+                released.push(warp.id);
             }
         }
     }
