@@ -11,11 +11,10 @@
 #[cfg(target_os = "cuda")]
 use crate::gpu::{
     cluster,
-    gather::gather,
+    gather::{BLOCK_LOOKS, gather},
     reduction::{self, ByShuffle, Element, Max, Min, Operation, Sum},
     slot::{SlotValue, Slots},
     thread,
-    warp::WARP_SIZE,
 };
 
 /// The most blocks of a cluster (with the function attribute for sizes that are not portable).
@@ -54,27 +53,27 @@ unsafe fn reduce<T: Element + SlotValue + cluster::ClusterValue, O: Operation<T>
             cluster::map_shared_rank(results.add(rank), 0).write(value);
         }
         cluster::sync();
-        if rank > 0 || thread >= WARP_SIZE {
+        if rank > 0 {
             return;
         }
-        let mask = reduction::warp_mask();
         // A block may have fewer threads than the cluster has blocks.
         let (mut k, mut value) = (thread, O::IDENTITY);
         while k < blocks {
             value = O::combine(value, results.add(k).read());
-            k += mask.count_ones();
+            k += thread::block_dim_x();
         }
         let slots = Slots::new(scratch);
-        if index > 0 {
-            let value = reduction::warp_reduce::<T, O>(mask, value);
-            if thread == 0 {
+        if index == 0 {
+            let threads = thread::block_dim_x();
+            value = gather::<T, O, BLOCK_LOOKS>(slots, thread, threads, clusters - 1, value);
+        }
+        let value = reduction::block_reduce::<T, O, ByShuffle<O>>(value);
+        if thread == 0 {
+            if index == 0 {
+                *result = value;
+            } else {
                 slots.send(index - 1, value);
             }
-            return;
-        }
-        let value = gather::<T, O>(slots, clusters - 1, mask, value);
-        if thread == 0 {
-            *result = value;
         }
     }
 }

@@ -4,66 +4,59 @@ use super::{
     reduction::{self, Element, Operation, WarpReduce},
     slot::{SlotValue, Slots},
     thread,
-    warp::{self, WARP_SIZE},
+    warp::WARP_SIZE,
 };
 
-/// Words that a lane looks at in one go: their loads are in flight together.
+/// Words that a lane of a lone warp looks at in one go: their loads are in flight together.
 const LOOKS: usize = 8;
+/// The same for the threads of a whole block: fewer, so that registers allow full blocks.
+pub const BLOCK_LOOKS: usize = 2;
 
-/// Waits until `senders` slots are full and combines their values with those that the lanes of
-/// `mask` hold already; the result is valid in lane 0. Empties the slots.
+/// Waits until the slots `first`, `first + stride`, ... below `senders` are full and combines their
+/// values with `value`, `LOOKS` words at a time. Empties them.
 ///
 /// # Safety
 ///
-/// The lanes of `mask` call, which are the lanes 0 to k. Each slot is filled once by a block that
-/// runs or will run.
+/// Each slot is filled once by a block that runs or will run, and gathered by this thread alone.
 #[inline(always)]
-pub unsafe fn gather<T: Element + SlotValue, O: Operation<T>>(
+pub unsafe fn gather<T: Element + SlotValue, O: Operation<T>, const LOOKS: usize>(
     slots: Slots,
+    mut first: u32,
+    stride: u32,
     senders: u32,
-    mask: u32,
-    value: T,
+    mut value: T,
 ) -> T {
-    let lanes = mask.count_ones();
-    let mut result = value;
-    // A lane has a column of slots, 32 apart; lanes that do not exist leave theirs to others.
-    let mut column = warp::lane_id();
-    while column < WARP_SIZE {
-        let mut first = column;
-        while first < senders {
-            let mut values = [O::IDENTITY; LOOKS];
-            loop {
-                let mut full = true;
-                for k in 0..LOOKS / T::WORDS {
-                    let slot = first + k as u32 * WARP_SIZE;
-                    if slot < senders {
-                        // SAFETY: the slot is one of the senders'.
-                        let (value, there) = unsafe { slots.look::<T>(slot) };
-                        values[k] = value;
-                        full &= there;
-                    }
-                }
-                if full {
-                    break;
-                }
-            }
+    while first < senders {
+        let mut seen = [O::IDENTITY; LOOKS];
+        loop {
+            let mut full = true;
             for k in 0..LOOKS / T::WORDS {
-                let slot = first + k as u32 * WARP_SIZE;
-                result = O::combine(result, values[k]);
+                let slot = first + k as u32 * stride;
                 if slot < senders {
-                    // SAFETY: its value was received.
-                    unsafe { slots.empty::<T>(slot) };
+                    // SAFETY: the slot is one of the senders'.
+                    let (sent, there) = unsafe { slots.look::<T>(slot) };
+                    seen[k] = sent;
+                    full &= there;
                 }
             }
-            first += (LOOKS / T::WORDS) as u32 * WARP_SIZE;
+            if full {
+                break;
+            }
         }
-        column += lanes;
+        for k in 0..LOOKS / T::WORDS {
+            let slot = first + k as u32 * stride;
+            value = O::combine(value, seen[k]);
+            if slot < senders {
+                // SAFETY: its value was received.
+                unsafe { slots.empty::<T>(slot) };
+            }
+        }
+        first += (LOOKS / T::WORDS) as u32 * stride;
     }
-    // SAFETY: the lanes of the mask come here.
-    unsafe { reduction::warp_reduce::<T, O>(mask, result) }
+    value
 }
 
-/// The reduction of `x` into `result`; `W` is how a warp of a sending block combines its values.
+/// The reduction of `x` into `result`; `W` is how a warp combines its values.
 ///
 /// # Safety
 ///
@@ -76,36 +69,42 @@ pub unsafe fn gather_reduce<T: Element + SlotValue, O: Operation<T>, W: WarpRedu
     scratch: *mut u64,
     result: *mut T,
 ) {
-    let (thread, block, blocks) = (
-        thread::thread_idx_x(),
-        thread::block_idx_x(),
-        thread::grid_dim_x(),
-    );
+    let (thread, threads) = (thread::thread_idx_x(), thread::block_dim_x());
+    let (block, blocks) = (thread::block_idx_x(), thread::grid_dim_x());
+    let gatherer = block == 0 && blocks > 1;
     // SAFETY: the launch gives n elements behind x and two words per block, all zero. Every block
     // but the first sends once and waits for nobody, so that the first does not wait for ever.
     unsafe {
         let slots = Slots::new(scratch);
-        if blocks > 1 && block == 0 {
-            if thread < WARP_SIZE {
-                let value = gather::<T, O>(slots, blocks - 1, reduction::warp_mask(), O::IDENTITY);
-                if thread == 0 {
-                    *result = value;
+        let value = if gatherer {
+            let senders = blocks - 1;
+            // What one warp sees in one go needs neither the others nor the block's barrier.
+            if threads >= WARP_SIZE && senders <= WARP_SIZE * (LOOKS / T::WORDS) as u32 {
+                if thread < WARP_SIZE {
+                    let value =
+                        gather::<T, O, LOOKS>(slots, thread, WARP_SIZE, senders, O::IDENTITY);
+                    let value = reduction::warp_reduce::<T, O, WARP_SIZE>(value);
+                    if thread == 0 {
+                        *result = value;
+                    }
                 }
+                return;
             }
-            return;
-        }
-        let (share, shares) = if blocks == 1 {
-            (0, 1)
+            gather::<T, O, BLOCK_LOOKS>(slots, thread, threads, senders, O::IDENTITY)
         } else {
-            (block - 1, blocks - 1)
+            let (share, shares) = if blocks == 1 {
+                (0, 1)
+            } else {
+                (block - 1, blocks - 1)
+            };
+            reduction::thread_reduce::<T, O>(n, x, share, shares)
         };
-        let value = reduction::thread_reduce::<T, O>(n, x, share, shares);
         let value = reduction::block_reduce::<T, O, W>(value);
         if thread == 0 {
-            if blocks == 1 {
+            if gatherer || blocks == 1 {
                 *result = value;
             } else {
-                slots.send(share, value);
+                slots.send(block - 1, value);
             }
         }
     }

@@ -6,6 +6,7 @@
 #[cfg(feature = "sm_80")]
 use super::intrinsics;
 use super::{
+    cache::{self, CacheValue},
     shared::{SharedPointer, SharedValue},
     thread,
     vector::{Double2, Float4, Int4, Longlong2, Uint4},
@@ -69,7 +70,7 @@ operations! {
 /// A type that can be reduced, and the 16-byte vector of it.
 pub trait Element: WarpShuffleValue + SharedValue {
     /// 16 bytes of elements.
-    type Vector: Copy;
+    type Vector: CacheValue;
     /// Elements in a vector.
     const LANES: u64 = 16 / size_of::<Self>() as u64;
     /// The vector's elements combined, neighbours first.
@@ -119,7 +120,7 @@ pub unsafe fn thread_reduce_scalar<T: Element, O: Operation<T>>(n: u64, x: *cons
 /// four times what latency times bandwidth asks for, and registers still allow a block of 1024.
 pub const UNROLL: u64 = 4;
 
-/// Combines the share of block `block` of `blocks`: tiles of [`UNROLL`] 16-byte vectors per thread,
+/// Combines the share of block `block` of `blocks`, with loads that leave the caches to others: tiles of [`UNROLL`] 16-byte vectors per thread,
 /// dealt out in turn. The last tile is the one that need not be whole; the elements behind the
 /// last whole vector go to block 0.
 ///
@@ -146,7 +147,7 @@ pub unsafe fn thread_reduce<T: Element, O: Operation<T>>(
     while base + tile <= vectors {
         let first = base + thread;
         // SAFETY: k < UNROLL, so that the index is below base + tile <= vectors.
-        let load = |k: u64| unsafe { *source.add((first + k * threads) as usize) };
+        let load = |k: u64| unsafe { cache::load_cs(source.add((first + k * threads) as usize)) };
         // All loads come before the first use of one.
         let (v0, v1, v2, v3) = (load(0), load(1), load(2), load(3));
         r0 = O::combine(r0, T::fold::<O>(v0));
@@ -159,7 +160,10 @@ pub unsafe fn thread_reduce<T: Element, O: Operation<T>>(
         let i = base + thread + k * threads;
         if i < vectors {
             // SAFETY: as the condition says.
-            O::combine(result, T::fold::<O>(unsafe { *source.add(i as usize) }))
+            O::combine(
+                result,
+                T::fold::<O>(unsafe { cache::load_cs(source.add(i as usize)) }),
+            )
         } else {
             result
         }
@@ -192,14 +196,14 @@ pub unsafe fn thread_reduce_block<T: Element, O: Operation<T>>(count: u32, value
     result
 }
 
-/// How a warp combines its values.
+/// How a whole warp combines its values.
 pub trait WarpReduce<T>: Copy {
-    /// The values of the lanes in `mask` combined, valid in the lowest of them.
+    /// The values of all lanes combined, valid in lane 0.
     ///
     /// # Safety
     ///
-    /// `mask` is the lanes 0 to k of the warp, all of which call.
-    unsafe fn reduce_warp(mask: u32, value: T) -> T;
+    /// All lanes of a whole warp call.
+    unsafe fn reduce_warp(value: T) -> T;
 }
 
 /// By shuffles: in five steps each lane combines its value with that of the lane 16, 8, 4, 2 and 1
@@ -209,9 +213,9 @@ pub struct ByShuffle<O>(O);
 
 impl<T: Element, O: Operation<T>> WarpReduce<T> for ByShuffle<O> {
     #[inline(always)]
-    unsafe fn reduce_warp(mask: u32, value: T) -> T {
+    unsafe fn reduce_warp(value: T) -> T {
         // SAFETY: the caller's promise.
-        unsafe { warp_reduce::<T, O>(mask, value) }
+        unsafe { warp_reduce::<T, O, WARP_SIZE>(value) }
     }
 }
 
@@ -222,10 +226,10 @@ pub struct ByRedux<O>(O);
 
 #[cfg(feature = "sm_80")]
 macro_rules! by_redux {
-    ($($operation:ident $ty:ty => |$mask:ident, $value:ident| $redux:expr;)*) => {$(
+    ($($operation:ident $ty:ty => |$value:ident| $redux:expr;)*) => {$(
         impl WarpReduce<$ty> for ByRedux<$operation> {
             #[inline(always)]
-            unsafe fn reduce_warp($mask: u32, $value: $ty) -> $ty {
+            unsafe fn reduce_warp($value: $ty) -> $ty {
                 // SAFETY: the caller's promise.
                 unsafe { $redux }
             }
@@ -235,64 +239,60 @@ macro_rules! by_redux {
 
 #[cfg(feature = "sm_80")]
 by_redux! {
-    Sum u32 => |mask, value| intrinsics::redux_add(value, mask);
-    Sum i32 => |mask, value| intrinsics::redux_add(value as u32, mask) as i32;
-    Min u32 => |mask, value| intrinsics::redux_min_u32(value, mask);
-    Min i32 => |mask, value| intrinsics::redux_min_i32(value, mask);
-    Max u32 => |mask, value| intrinsics::redux_max_u32(value, mask);
-    Max i32 => |mask, value| intrinsics::redux_max_i32(value, mask);
+    Sum u32 => |value| intrinsics::redux_add(value, u32::MAX);
+    Sum i32 => |value| intrinsics::redux_add(value as u32, u32::MAX) as i32;
+    Min u32 => |value| intrinsics::redux_min_u32(value, u32::MAX);
+    Min i32 => |value| intrinsics::redux_min_i32(value, u32::MAX);
+    Max u32 => |value| intrinsics::redux_max_u32(value, u32::MAX);
+    Max i32 => |value| intrinsics::redux_max_i32(value, u32::MAX);
 }
 
-/// The values of the lanes in `mask` combined, valid in lane 0.
+/// The values of the first `LANES` lanes of a whole warp combined, valid in lane 0. Lanes whose
+/// partner is beyond them only spoil what lane 0 does not read.
 ///
 /// # Safety
 ///
-/// All lanes of `mask` call, which are the first ones of the warp.
+/// All lanes of a whole warp call.
 #[inline(always)]
-pub unsafe fn warp_reduce<T: Element, O: Operation<T>>(mask: u32, value: T) -> T {
-    // SAFETY: the caller's promise.
-    unsafe { warp_steps::<T, O, false>(mask, value, mask.count_ones()) }
-}
-
-/// The values of the first `lanes` lanes combined, valid in lane 0. A lane whose partner holds no
-/// value reads itself instead, and drops it: reading a lane that does not exist is undefined.
-///
-/// `SKIP` leaves out the steps in which no lane has a partner, for a branch each.
-///
-/// # Safety
-///
-/// All lanes of `mask` call, which are the first ones of the warp and at least `lanes`.
-#[inline(always)]
-unsafe fn warp_steps<T: Element, O: Operation<T>, const SKIP: bool>(
-    mask: u32,
-    mut value: T,
-    lanes: u32,
-) -> T {
-    let lane = warp::lane_id();
-    let mut step = WARP_SIZE / 2;
+pub unsafe fn warp_reduce<T: Element, O: Operation<T>, const LANES: u32>(mut value: T) -> T {
+    let mut step = LANES / 2;
     while step > 0 {
-        if !SKIP || step < lanes {
-            let partner = lane + step < lanes;
-            let source = if partner { lane + step } else { lane };
-            // SAFETY: the caller's promise; the source is in the mask.
-            let (other, _) = unsafe { warp::warp_shuffle_idx(mask, value, source, WARP_SIZE) };
-            if partner {
-                value = O::combine(value, other);
-            }
-        }
+        // A mask that the compiler does not know costs more than the shuffle.
+        // SAFETY: the caller's promise.
+        let (other, _) = unsafe { warp::warp_shuffle_down(u32::MAX, value, step, WARP_SIZE) };
+        value = O::combine(value, other);
         step /= 2;
     }
     value
 }
 
-/// The lanes of the calling thread's warp that exist, in a block of one dimension.
+/// The values of a warp combined that may have fewer than 32 lanes, valid in lane 0. A lane whose
+/// partner does not exist reads itself instead, and drops it: any other read is undefined.
+///
+/// # Safety
+///
+/// All lanes of the warp call, in a block of one dimension.
 #[inline(always)]
-pub fn warp_mask() -> u32 {
+unsafe fn ragged_warp_reduce<T: Element, O: Operation<T>>(mut value: T) -> T {
     let first = thread::thread_idx_x() & !(WARP_SIZE - 1);
-    match thread::block_dim_x() - first {
-        lanes if lanes < WARP_SIZE => (1 << lanes) - 1,
-        _ => u32::MAX,
+    let lanes = match thread::block_dim_x() - first {
+        lanes if lanes < WARP_SIZE => lanes,
+        _ => WARP_SIZE,
+    };
+    let mask = u32::MAX >> (WARP_SIZE - lanes);
+    let lane = warp::lane_id();
+    let mut step = WARP_SIZE / 2;
+    while step > 0 {
+        let exists = lane + step < lanes;
+        let source = if exists { lane + step } else { lane };
+        // SAFETY: the caller's promise; the source is in the mask.
+        let (other, _) = unsafe { warp::warp_shuffle_idx(mask, value, source, WARP_SIZE) };
+        if exists {
+            value = O::combine(value, other);
+        }
+        step /= 2;
     }
+    value
 }
 
 shared_array! {
@@ -308,29 +308,84 @@ shared_array! {
 /// All threads of a block of one dimension call.
 #[inline(always)]
 pub unsafe fn block_reduce<T: Element, O: Operation<T>, W: WarpReduce<T>>(value: T) -> T {
-    let mask = warp_mask();
-    // SAFETY: the whole warp calls.
-    let value = unsafe { W::reduce_warp(mask, value) };
-    let warps = thread::block_dim_x().div_ceil(WARP_SIZE);
+    let (thread, threads) = (thread::thread_idx_x(), thread::block_dim_x());
+    if !threads.is_multiple_of(WARP_SIZE) {
+        // SAFETY: the caller's promise.
+        return unsafe { ragged_block_reduce::<T, O>(value) };
+    }
+    // SAFETY: all warps are whole.
+    let value = unsafe { W::reduce_warp(value) };
+    let warps = threads / WARP_SIZE;
     if warps == 1 {
         return value;
     }
+    // SAFETY: one value per warp, of which there are at most 32; the barrier parts writes and reads.
+    unsafe {
+        publish(value);
+        thread::sync_threads();
+        if thread >= WARP_SIZE {
+            return value;
+        }
+        let part = part_of::<T, O>(warps);
+        // Fewer steps where fewer will do: this is on the way of every small reduction.
+        if warps <= 8 {
+            warp_reduce::<T, O, 8>(part)
+        } else {
+            warp_reduce::<T, O, 32>(part)
+        }
+    }
+}
+
+/// [`block_reduce`] of a block whose last warp is not whole.
+///
+/// # Safety
+///
+/// See there.
+#[inline(always)]
+unsafe fn ragged_block_reduce<T: Element, O: Operation<T>>(value: T) -> T {
+    let warps = thread::block_dim_x().div_ceil(WARP_SIZE);
+    // SAFETY: one value per warp; the barrier parts writes and reads. The first warp is whole where
+    // there are others.
+    unsafe {
+        let value = ragged_warp_reduce::<T, O>(value);
+        if warps == 1 {
+            return value;
+        }
+        publish(value);
+        thread::sync_threads();
+        if thread::thread_idx_x() >= WARP_SIZE {
+            return value;
+        }
+        warp_reduce::<T, O, 32>(part_of::<T, O>(warps))
+    }
+}
+
+/// Writes a warp's result for the first warp.
+///
+/// # Safety
+///
+/// Nobody reads the results meanwhile.
+#[inline(always)]
+unsafe fn publish<T: Element>(value: T) {
+    if warp::lane_id() == 0 {
+        let parts: SharedPointer<T> = reduction_parts().cast();
+        // SAFETY: one warp writes each part, of which there are as many as the most warps.
+        unsafe { parts.add(thread::thread_idx_x() / WARP_SIZE).write(value) };
+    }
+}
+
+/// The result of the warp of the lane's number, of so many.
+///
+/// # Safety
+///
+/// They are written.
+#[inline(always)]
+unsafe fn part_of<T: Element, O: Operation<T>>(warps: u32) -> T {
+    let lane = warp::lane_id();
+    if lane >= warps {
+        return O::IDENTITY;
+    }
     let parts: SharedPointer<T> = reduction_parts().cast();
-    let (thread, lane) = (thread::thread_idx_x(), warp::lane_id());
-    if lane == 0 {
-        // SAFETY: one warp writes each part, of which there are 32 as the most warps.
-        unsafe { parts.add(thread / WARP_SIZE).write(value) };
-    }
-    thread::sync_threads();
-    if thread >= WARP_SIZE {
-        return value;
-    }
-    let part = if lane < warps {
-        // SAFETY: each of the warps wrote its part before the barrier.
-        unsafe { parts.add(lane).read() }
-    } else {
-        O::IDENTITY
-    };
-    // SAFETY: the first warp calls, which is whole since there are others.
-    unsafe { warp_steps::<T, O, true>(u32::MAX, part, warps) }
+    // SAFETY: as the condition says.
+    unsafe { parts.add(lane).read() }
 }
