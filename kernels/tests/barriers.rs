@@ -55,15 +55,22 @@ fn calls(body: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Barriers in a body: its own, and those of the file's functions that it calls.
+/// A block's barriers in one of the whole grid (`GridBarrier::sync`): before it arrives, and after
+/// it has seen the others arrive.
+const IN_GRID_BARRIER: usize = 2;
+
+/// Barriers in a body: its own, those of the grid's barriers, and those of the file's functions that
+/// it calls.
 fn barriers_in(body: &str, functions: &BTreeMap<&str, &str>) -> usize {
-    calls(body)
+    let grid_barriers = IN_GRID_BARRIER * body.matches(".sync()").count();
+    let others: usize = calls(body)
         .map(|name| match functions.get(name) {
             _ if name.starts_with("sync_threads") => 1,
             Some(called) => barriers_in(called, functions),
             None => 0,
         })
-        .sum()
+        .sum();
+    grid_barriers + others
 }
 
 /// Barriers per kernel of a file, as written.
@@ -141,11 +148,30 @@ fn barriers_are_as_written() {
     assert_eq!(found, expected, "left: in the PTX, right: in the source");
 }
 
+/// The simulator cannot show a memory order that is too weak: it executes in one order.
+#[test]
+fn the_grid_barrier_releases_and_acquires_at_gpu_scope() {
+    let modules = modules();
+    for name in ["grid_sync_rounds", "grid_sync_exchange"] {
+        let all: Vec<_> = modules
+            .iter()
+            .flat_map(|(_, _, text)| entries(text))
+            .collect();
+        let entry = all.iter().find(|entry| entry.name == name).expect(name);
+        assert_eq!(entry.count("red.release.gpu.global.add.u32"), 1, "{name}");
+        assert_eq!(entry.count("ld.acquire.gpu.global.b32"), 1, "{name}");
+    }
+}
+
 #[test]
 fn the_source_is_counted_as_meant() {
     let source = "fn helper(x: u32) { if x > 0 { x.helper(1); sync_threads(); } }\n\
         kernel! { pub A = unsafe fn alone(n: u32) { sync_threads(); // sync_threads()\n } }\n\
-        kernel! { pub B = unsafe fn calls(n: u32) { helper(n); helper(n); sync_threads_or(1); } }\n";
+        kernel! { pub B = unsafe fn calls(n: u32) { helper(n); helper(n); sync_threads_or(1); } }\n\
+        kernel! { pub C = unsafe fn grid(n: u32) { grid.sync(); helper(n); } }\n";
     let counts = barriers_in_source(source);
-    assert_eq!((counts["alone"], counts["calls"]), (1, 3));
+    assert_eq!(
+        (counts["alone"], counts["calls"], counts["grid"]),
+        (1, 3, 3)
+    );
 }

@@ -22,6 +22,7 @@ pub mod atomic;
 pub mod cache;
 pub mod clock;
 pub mod float;
+pub mod grid;
 pub mod shared;
 pub mod thread;
 pub mod vector;
