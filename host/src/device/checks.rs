@@ -30,10 +30,10 @@ pub(super) fn validate(device: &dyn Device, launch: &PreparedLaunch) -> Result<K
 
 /// Checks that a sampling is one.
 pub(super) fn validate_sampling(launch: &PreparedLaunch, sampling: Sampling) -> Result<()> {
-    if sampling == (Sampling::Hot { launches: 0 }) {
+    if let Sampling::Hot { launches: 0 } | Sampling::Stream { launches: 0 } = sampling {
         return Err(DeviceError::InvalidLaunch {
             kernel: launch.kernel.name().to_owned(),
-            message: "a hot sample of 0 launches: at least 1 is required".to_owned(),
+            message: "a sample of 0 launches: at least 1 is required".to_owned(),
         });
     }
     Ok(())

@@ -289,19 +289,16 @@ impl Block {
         }
         let mut detail = String::from("every warp of the block waits");
         for ((line, state), who) in &groups {
-            let what = match state {
-                State::Barrier(name) => format!("at barrier {name}"),
-                State::Members(mask) => format!("for the other lanes of mask {mask:#010x}"),
-                State::Converging => "for the rest of their warp to reach a barrier".to_owned(),
-                State::Running => "runnable".to_owned(),
-            };
-            let _ = write!(detail, "\n    {what}, PTX line {line}: {}", who.join(", "));
+            let _ = write!(detail, "\n    {state}, PTX line {line}: {}", who.join(", "));
         }
         let at_barrier = |state: &State| matches!(state, State::Barrier(_) | State::Converging);
         let kind = if groups.keys().any(|(_, state)| at_barrier(state)) {
             FaultKind::DivergentBarrier { detail }
         } else {
-            FaultKind::Deadlock { detail }
+            FaultKind::Deadlock {
+                detail,
+                stall: None,
+            }
         };
         Err(super::stop(u32::MAX, kind))
     }
@@ -360,6 +357,7 @@ impl Block {
         let lane = lanes(warp.live).next().unwrap_or(0) as u32;
         let kind = FaultKind::Deadlock {
             detail: String::new(),
+            stall: None,
         };
         *self.fault(warp.index as usize, super::LaneFault { lane, kind }, launch)
     }

@@ -1,6 +1,7 @@
-//! Times on the GPU: graph replays (hot) and single launches behind an overwritten L2 (cold).
+//! Times on the GPU: graph replays (hot), single launches behind an overwritten L2 (cold), and
+//! launches queued one by one (stream).
 
-use std::{cell::RefCell, ffi::c_void, ptr};
+use std::{cell::RefCell, ffi::c_void, ptr, rc::Rc};
 
 use cust::event::{Event, EventFlags};
 use driver::api;
@@ -9,7 +10,7 @@ use super::{
     CudaDevice,
     clock::ClockProbe,
     failure::{cust_failed, failed, launch_failed},
-    modules,
+    modules::{self, LoadedModule},
 };
 use crate::device::{PreparedLaunch, Result, Sample, Sampler, Sampling};
 
@@ -38,6 +39,11 @@ enum Work<'d> {
         /// The last replay's time; unknown before the first.
         replay_nanoseconds: f64,
     },
+    Stream {
+        /// Looked up once, so that a launch is what the driver takes for it and little else.
+        module: Rc<LoadedModule>,
+        launches: u32,
+    },
 }
 
 impl<'d> CudaSampler<'d> {
@@ -58,6 +64,10 @@ impl<'d> CudaSampler<'d> {
                 graph: Graph::capture(device, launch, launches)?,
                 launches,
                 replay_nanoseconds: 0.0,
+            },
+            Sampling::Stream { launches } => Work::Stream {
+                module: device.module(&launch.kernel)?,
+                launches,
             },
         };
         let event = || Event::new(EventFlags::DEFAULT).map_err(cust_failed("an event"));
@@ -100,6 +110,16 @@ impl Sampler for CudaSampler<'_> {
                 }
                 record(&self.start)?;
                 graph.replay(&self.launch)?;
+                *launches
+            }
+            Work::Stream { module, launches } => {
+                let function = modules::function(module, &self.launch.kernel)?;
+                // The readings of the clock are done with: the host's own pace shall count.
+                stream.synchronize().map_err(cust_failed("a stream"))?;
+                record(&self.start)?;
+                for _ in 0..*launches {
+                    self.device.enqueue_function(&function, &self.launch)?;
+                }
                 *launches
             }
         };
