@@ -235,7 +235,9 @@ impl fmt::Display for FaultKind {
             Self::Deadlock { detail, stall } => {
                 write!(f, "deadlock: {detail}")?;
                 let waits = stall.iter().flat_map(|stall| &stall.waits);
-                waits.into_iter().try_for_each(|wait| write!(f, "\n    {wait}"))
+                waits
+                    .into_iter()
+                    .try_for_each(|wait| write!(f, "\n    {wait}"))
             }
             Self::WarpOperation { detail } => write!(f, "undefined warp operation: {detail}"),
             Self::Trap => f.write_str("trap executed"),
