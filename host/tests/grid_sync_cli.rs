@@ -89,10 +89,10 @@ fn every_method_of_every_grid_is_verified() {
 #[test]
 fn a_time_is_of_one_round() {
     let time = |rounds: &str| {
-        let report = report(
-            0,
-            &["--blocks", "132", "--threads", "32", "--rounds", rounds],
-        );
+        let arguments = ["--blocks", "132", "--threads", "32", "--rounds", rounds];
+        let report = report(0, &[&arguments[..], &["--method", "grid_barrier"]].concat());
+        assert_eq!(rows(&report).len(), 1);
+        assert_eq!(rows(&report)[0]["kernel"], "grid_sync_rounds");
         rows(&report)[0]["time"]["median_ns"]
             .as_f64()
             .expect("a time")
@@ -199,6 +199,10 @@ fn no_gpu_is_made_to_hang() {
 
 #[test]
 fn usage_errors() {
+    usage_error(
+        &["--method", "barrier"],
+        "grid_barrier, exchange, relaunch, graph",
+    );
     usage_error(&["--rounds", "0"], "--rounds 0: 1 to ");
     usage_error(&["--blocks", "65537"], "--blocks 65537: at most 65536");
     usage_error(&["--blocks", "0"], "1 to 4294967295 is required");

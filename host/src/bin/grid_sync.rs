@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::{CommandFactory, Parser, error::ErrorKind};
 use warplab::{
     device::Device,
-    experiments::grid_sync::{self, Deadlock, GridSync, Shape, THREADS},
+    experiments::grid_sync::{self, Deadlock, GridSync, Method, Shape, THREADS},
     options::CommonOptions,
     output::Outputs,
     program::{self, Run},
@@ -41,11 +41,16 @@ struct Arguments {
         value_delimiter = ','
     )]
     threads: Vec<Doubling>,
+    /// Ways to get from one round to the next, separated by commas: grid_barrier (the barrier alone), exchange
+    /// (with data exchanged between blocks), relaunch (a launch per round of that), graph (the same in a
+    /// graph) [default: all]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = method)]
+    method: Vec<Method>,
     /// Rounds that are verified and timed [default: 2000 on a GPU, 3 on the simulator]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = quantity::count)]
     rounds: Option<u64>,
     /// Show on the simulator what a plain launch of too many blocks does
-    #[arg(long, conflicts_with = "rounds")]
+    #[arg(long, conflicts_with_all = ["rounds", "method"])]
     demonstrate_deadlock: bool,
     #[command(flatten)]
     common: CommonOptions,
@@ -111,6 +116,10 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
     });
     let experiment = GridSync {
         shapes: shapes(device, &blocks, &threads)?,
+        methods: Method::ALL
+            .into_iter()
+            .filter(|method| arguments.method.is_empty() || arguments.method.contains(method))
+            .collect(),
         rounds: rounds as u32,
         seed: common.seed,
         minimum_samples: common.min_samples,
@@ -126,6 +135,13 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
         conclusions: grid_sync::conclusions,
     }
     .run(session.devices(memory))
+}
+
+fn method(name: &str) -> Result<Method, String> {
+    Method::named(name).ok_or_else(|| {
+        let names = Method::ALL.map(Method::name).join(", ");
+        format!("one of these is required: {names}")
+    })
 }
 
 /// The grids asked for; those that are resident at once where only threads were asked for, or

@@ -104,6 +104,7 @@ mod tests {
                 blocks: 132,
                 threads: 32,
             }],
+            methods: Method::ALL.to_vec(),
             rounds: 100,
             seed: 1,
             minimum_samples: 10,

@@ -79,6 +79,11 @@ impl Method {
         }
     }
 
+    /// The way of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|method| method.name() == name)
+    }
+
     /// Whether one launch runs all rounds, and must be cooperative.
     pub fn is_cooperative(self) -> bool {
         matches!(self, Self::GridBarrier | Self::Exchange)
@@ -104,8 +109,10 @@ pub struct Shape {
 
 /// Grids, and how they are measured.
 pub struct GridSync {
-    /// Grids, each of which is run in every way.
+    /// Grids, each of which is run in every one of the ways.
     pub shapes: Vec<Shape>,
+    /// Ways, at least one.
+    pub methods: Vec<Method>,
     /// Rounds of a launch, verified and timed; at least 1.
     pub rounds: u32,
     /// Seed of the first states.
@@ -141,8 +148,8 @@ impl GridSync {
     }
 
     fn configuration(&self, index: usize) -> (Shape, Method) {
-        let methods = Method::ALL.len();
-        (self.shapes[index / methods], Method::ALL[index % methods])
+        let methods = self.methods.len();
+        (self.shapes[index / methods], self.methods[index % methods])
     }
 
     /// Rounds of a sample.
@@ -177,7 +184,7 @@ impl Experiment for GridSync {
     }
 
     fn len(&self) -> usize {
-        self.shapes.len() * Method::ALL.len()
+        self.shapes.len() * self.methods.len()
     }
 
     fn outline(&self, index: usize) -> Row {
