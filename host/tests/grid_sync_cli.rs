@@ -203,6 +203,7 @@ fn usage_errors() {
         &["--method", "barrier"],
         "grid_barrier, exchange, relaunch, graph",
     );
+    usage_error(&["--cache", "cold"], "there is no cold one");
     usage_error(&["--rounds", "0"], "--rounds 0: 1 to ");
     usage_error(&["--blocks", "65537"], "--blocks 65537: at most 65536");
     usage_error(&["--blocks", "0"], "1 to 4294967295 is required");

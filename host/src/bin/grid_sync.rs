@@ -7,7 +7,7 @@ use clap::{CommandFactory, Parser, error::ErrorKind};
 use warplab::{
     device::Device,
     experiments::grid_sync::{self, Deadlock, GridSync, Method, Shape, THREADS},
-    options::CommonOptions,
+    options::{CacheChoice, CommonOptions},
     output::Outputs,
     program::{self, Run},
     quantity::{self, Doubling},
@@ -22,7 +22,11 @@ use warplab::{
 /// verified, or the deadlock was demonstrated, 1 something failed (its row says what), 2 a mistake in the
 /// command line.
 #[derive(Parser)]
-#[command(version, mut_arg("timeout", |argument| argument.default_value("0.75")))]
+#[command(
+    version,
+    mut_arg("timeout", |argument| argument.default_value("0.75")),
+    mut_arg("cache", |argument| argument.default_value("hot").hide(true))
+)]
 struct Arguments {
     /// Blocks of the grid: a list, or doubling ranges such as 1..128 [default: 1, 2 and 8 per SM, as
     /// far as they are resident at once]
@@ -73,6 +77,9 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
     let common = &arguments.common;
     if common.list_devices {
         return program::list_devices();
+    }
+    if common.cache == CacheChoice::Cold {
+        usage("--cache cold: rounds follow each other directly, so that there is no cold one");
     }
     let blocks = Doubling::distinct(&arguments.blocks);
     let threads = Doubling::distinct(&arguments.threads);

@@ -173,13 +173,28 @@ impl Experiment for GridSync {
     }
 
     fn work(&self) -> String {
+        let (rounds, launches) = (self.rounds, self.rounds_of(Method::Graph));
+        let (rounds, launches) = (
+            quantity::display(rounds.into()),
+            quantity::display(launches.into()),
+        );
+        let methods = self.methods.iter().map(|method| match method {
+            Method::GridBarrier => format!("grid_barrier: {rounds} barriers in one launch"),
+            Method::Exchange => {
+                format!(
+                    "exchange: {rounds} barriers with data exchanged between blocks before each"
+                )
+            }
+            Method::Relaunch => {
+                format!("relaunch: {launches} launches of one exchange each, queued by the host")
+            }
+            Method::Graph => format!("graph: {launches} of them in a graph"),
+        });
         format!(
-            "grid_barrier: {rounds} barriers in one cooperative launch; exchange: the same with data \
-             exchanged between blocks in each round; relaunch, graph: a launch per round of that \
-             exchange. Times are per round: a sample's time divided by its rounds. Exchanges are \
-             verified over all rounds; random states of seed {seed}",
-            rounds = quantity::display(self.rounds.into()),
-            seed = self.seed
+            "{}. Times are per round: a sample's time divided by its rounds. Every exchange is \
+             verified over all rounds; random states of seed {}",
+            methods.collect::<Vec<_>>().join("; "),
+            self.seed
         )
     }
 
