@@ -157,7 +157,11 @@ fn axis_titles(curves: &Curves) -> (String, String) {
     };
     let y = match curves.metric {
         Metric::Bandwidth => "bandwidth (GB/s)".to_owned(),
-        Metric::Time => format!("time per {} ({})", curves.per, time_unit(curves).symbol(true)),
+        Metric::Time => format!(
+            "time per {} ({})",
+            curves.per,
+            time_unit(curves).symbol(true)
+        ),
     };
     (x, y)
 }

@@ -269,7 +269,7 @@ impl Grid {
         let (even, odd) = halves.split_at(expected.len());
         let last = if rounds.is_multiple_of(2) { even } else { odd };
         let wrong = |(index, (got, expected)): (usize, (&u32, &u32))| {
-            (got != expected).then(|| (index, *got, *expected))
+            (got != expected).then_some((index, *got, *expected))
         };
         let mut differing = last.iter().zip(expected).enumerate().filter_map(wrong);
         if let Some((index, got, expected)) = differing.next() {
