@@ -110,7 +110,9 @@ fn more_blocks_take_longer_in_the_chart_and_the_figure() {
         "--blocks",
         "132,1056",
         "--threads",
-        "32",
+        "32,64",
+        "--method",
+        "grid_barrier",
         "--rounds",
         "4",
         "--svg",
@@ -120,6 +122,7 @@ fn more_blocks_take_longer_in_the_chart_and_the_figure() {
     assert_eq!(output.status.code(), Some(0), "{text}");
     assert!(text.contains("Median time per round in "), "{text}");
     assert!(text.contains(" by blocks, modelled"), "{text}");
+    assert!(text.contains("\ngrid_sync_rounds, 64 threads\n"), "{text}");
     assert!(text.contains("at 132x32 to "), "{text}");
     let svg = std::fs::read_to_string(&path).expect("the figure");
     std::fs::remove_dir_all(&folder).expect("the folder");
