@@ -30,13 +30,15 @@ fn exchanged(device: &Rc<dyn Device>, grid: Dim3, block: Dim3, launches: &[u32])
     .cooperative();
     let mut barrier = Buffer::from_slice(device, &[0_u32]).unwrap();
     let mut turns = 0;
-    for &rounds in launches {
+    for (&rounds, skewed) in launches.iter().zip([true, false].into_iter().cycle()) {
+        let kernel = match skewed {
+            true => kernels::GRID_SYNC_SKEWED,
+            false => kernels::GRID_SYNC_EXCHANGE,
+        };
         let initial = exchange::initial(u64::from(rounds), blocks * threads);
         let mut states = states(device, &initial);
         let arguments = (rounds, &mut barrier, &mut states);
-        device
-            .launch(kernels::GRID_SYNC_EXCHANGE, config, arguments)
-            .unwrap();
+        device.launch(kernel, config, arguments).unwrap();
         let half = (rounds % 2) as usize * blocks * threads;
         let got = &states.to_vec().unwrap()[half..][..blocks * threads];
         let expected = exchange::after(initial, rounds, blocks, threads);
@@ -121,16 +123,15 @@ fn one_launch_per_round_does_the_same() {
     });
 }
 
-/// So many blocks of so many threads that the last ones start microseconds after the first, and
-/// still are resident at once.
-const SKEWED: (usize, usize) = (32 * 132, 32);
+/// A grid and rounds of the tests of what is no barrier.
+const UNSYNCHRONISED: (usize, usize) = (40, 70);
 const ROUNDS: u32 = 6;
 
 /// What the tests above would say of a barrier that is none.
 #[test]
 fn a_barrier_of_the_block_alone_is_noticed() {
     let device = simulated("h200");
-    let (blocks, threads) = SKEWED;
+    let (blocks, threads) = UNSYNCHRONISED;
     let initial = exchange::initial(1, blocks * threads);
     let mut states = states(&device, &initial);
     let mut barrier = Buffer::from_slice(&device, &[0_u32]).unwrap();
@@ -152,7 +153,7 @@ fn a_barrier_of_the_block_alone_is_noticed() {
 #[test]
 fn reading_ahead_of_the_writer_is_an_uninitialised_read() {
     let device = simulated("h200");
-    let (blocks, threads) = SKEWED;
+    let (blocks, threads) = UNSYNCHRONISED;
     let initial = exchange::initial(1, blocks * threads);
     let mut states = Buffer::<u32>::new(&device, 2 * initial.len()).unwrap();
     device
@@ -172,6 +173,6 @@ fn reading_ahead_of_the_writer_is_an_uninitialised_read() {
         .unwrap();
     let arguments = (ROUNDS, &mut barrier, &mut states);
     device
-        .launch(kernels::GRID_SYNC_EXCHANGE, config, arguments)
+        .launch(kernels::GRID_SYNC_SKEWED, config, arguments)
         .unwrap();
 }

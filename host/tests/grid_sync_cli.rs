@@ -143,8 +143,14 @@ fn a_grid_that_cannot_be_resident_is_refused_with_the_largest_that_can() {
             (&"failed".into(), &"launch".into())
         );
         let reason = row["reason"].as_str().expect("a reason");
+        let kernel = row["kernel"].as_str().expect("a name");
         assert!(
-            reason.contains("a cooperative launch of 265 blocks: at most 264 are resident at once"),
+            reason.starts_with(&format!("kernel {kernel}: ")),
+            "{reason}"
+        );
+        assert!(
+            reason
+                .contains(": a cooperative launch of 265 blocks: at most 264 are resident at once"),
             "{reason}"
         );
     }

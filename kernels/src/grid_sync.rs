@@ -7,7 +7,7 @@
 //! Run: `cargo run --release --bin grid_sync`
 
 #[cfg(target_os = "cuda")]
-use crate::gpu::{grid::GridBarrier, thread};
+use crate::gpu::{clock, grid::GridBarrier, thread};
 
 /// One round of the exchange. A thread reads its own state and that of a thread of another block,
 /// and writes its next state into the other half of `states`. Plain loads and stores: nothing but
@@ -49,6 +49,18 @@ pub(crate) unsafe fn exchange(round: u32, states: *mut u32) {
             .wrapping_mul(0x9e37_79b1)
             .wrapping_add(partner.wrapping_mul(0x85eb_ca6b));
         *to.add(thread::index() as usize) = next.wrapping_add(round);
+    }
+}
+
+/// Holds up some blocks, other ones in every round, each of their warps for a time of its own, up to
+/// 2 us or so. Blocks that start together and do the same work stay together, and would exchange the
+/// right data without any barrier.
+#[cfg(target_os = "cuda")]
+#[inline(always)]
+pub(crate) fn dawdle(round: u32) {
+    let hash = scramble(round ^ thread::block_index() as u32);
+    if hash.is_multiple_of(4) {
+        clock::nanosleep(hash.rotate_right(thread::index_in_block() / 32) % 1024);
     }
 }
 
@@ -108,6 +120,26 @@ kernel! {
         unsafe {
             let mut barrier = GridBarrier::new(barrier);
             for round in 0..rounds {
+                exchange(round, states);
+                barrier.sync();
+            }
+        }
+    }
+}
+
+kernel! {
+    /// `grid_sync_exchange` with some blocks held up in each round, so that a barrier which
+    /// does not wait, or not for all, shows in the states.
+    ///
+    /// As `grid_sync_exchange`.
+    pub GRID_SYNC_SKEWED = unsafe fn grid_sync_skewed(
+        rounds: u32, barrier: *mut u32, states: *mut u32,
+    ) {
+        // SAFETY: as in `grid_sync_exchange`.
+        unsafe {
+            let mut barrier = GridBarrier::new(barrier);
+            for round in 0..rounds {
+                dawdle(round);
                 exchange(round, states);
                 barrier.sync();
             }

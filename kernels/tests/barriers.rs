@@ -152,7 +152,7 @@ fn barriers_are_as_written() {
 #[test]
 fn the_grid_barrier_releases_and_acquires_at_gpu_scope() {
     let modules = modules();
-    for name in ["grid_sync_rounds", "grid_sync_exchange"] {
+    for name in ["grid_sync_rounds", "grid_sync_exchange", "grid_sync_skewed"] {
         let all: Vec<_> = modules
             .iter()
             .flat_map(|(_, _, text)| entries(text))

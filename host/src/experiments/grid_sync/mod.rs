@@ -3,8 +3,8 @@
 //! Four ways to take every block of a grid from one round of work to the next: the grid barrier
 //! alone; the grid barrier with an exchange of data between blocks in each round; the same exchange
 //! as one launch per round, queued one after the other; and as a graph of such launches. Before
-//! anything is timed, the exchange is verified over all rounds: a block that passes the barrier too
-//! early reads what its partner has not written yet.
+//! anything is timed, the exchange is verified over all rounds, with some blocks held up in
+//! each: a block that passes the barrier too early reads what its partner has not written yet.
 //!
 //! Expected: the barrier costs about two trips to the L2 and grows with the number of blocks, all of
 //! which add to one word. It beats launches that the host queues one by one; a graph of kernels is
@@ -127,11 +127,15 @@ impl GridSync {
     /// One, two and eight blocks per SM for each number of threads, as far as they are resident at
     /// once on the device.
     pub fn resident_shapes(device: &dyn Device, threads: &[u32]) -> device::Result<Vec<Shape>> {
-        let kernel = Method::Exchange.kernel();
+        // The two that need most registers.
+        let exchange = Method::Exchange.kernel();
+        let skewed = KernelReference::Declared(kernels::GRID_SYNC_SKEWED.declaration());
         let sms = device.properties().sms;
         let mut shapes = Vec::new();
         for &threads in threads {
-            let most = device.blocks_per_sm(&kernel, threads, 0)?;
+            let most = device
+                .blocks_per_sm(&exchange, threads, 0)?
+                .min(device.blocks_per_sm(&skewed, threads, 0)?);
             let fitting = PER_SM.into_iter().filter(|&per_sm| per_sm <= most);
             shapes.extend(fitting.map(|per_sm| Shape {
                 blocks: per_sm * sms,

@@ -2,6 +2,8 @@
 
 use std::{rc::Rc, time::Instant};
 
+use kernels::handle::Kernel;
+
 use super::{GridSync, Method, Shape, exchange};
 use crate::{
     device::{Buffer, Device, DeviceError, PreparedLaunch, Sampling, prepare},
@@ -42,7 +44,7 @@ struct Grid {
     /// The first states, and those after so many rounds, once they were needed.
     initial: Vec<u32>,
     expected: Vec<(u32, Vec<u32>)>,
-    /// Whether the exchange was verified, with grid barriers and by launches.
+    /// Whether the exchange was verified, with grid barriers and held-up blocks, and by launches.
     verified: bool,
     verified_by_launches: bool,
 }
@@ -98,11 +100,20 @@ impl<'a> GridSyncWorker<'a> {
         let config = LaunchConfig::new(blocks, threads);
         if method.is_cooperative() {
             let config = config.cooperative();
-            if method == Method::Exchange && self.device.properties().modelled {
-                return self.exchange_timed(grid, config, rounds, row);
-            }
+            // In the row's own name, before the kernel that verifies is refused.
+            config
+                .validate_residency(row.blocks_per_sm.unwrap_or(0), self.device.properties().sms)
+                .map_err(|error| DeviceError::refused(&row.kernel, &error))
+                .map_err(Failure::at(Stage::Launch))?;
             if !grid.verified {
-                self.exchange_with_barriers(grid, config, rounds)?;
+                self.exchange_with_barriers(kernels::GRID_SYNC_SKEWED, grid, config, rounds)?;
+                grid.verified = true;
+            }
+            if method == Method::Exchange {
+                if self.device.properties().modelled {
+                    return self.exchange_timed(grid, config, rounds, row);
+                }
+                self.exchange_with_barriers(kernels::GRID_SYNC_EXCHANGE, grid, config, rounds)?;
             }
             row.verified = true;
         } else {
@@ -169,6 +180,7 @@ impl<'a> GridSyncWorker<'a> {
     /// Runs the exchange in one launch, and compares the states after it with the reference.
     fn exchange_with_barriers(
         &self,
+        kernel: Kernel<(u32, *mut u32, *mut u32)>,
         grid: &mut Grid,
         config: LaunchConfig,
         rounds: u32,
@@ -176,12 +188,10 @@ impl<'a> GridSyncWorker<'a> {
         grid.reset(&*self.device)?;
         let arguments = (rounds, &mut grid.barrier, &mut grid.states);
         self.device
-            .launch(kernels::GRID_SYNC_EXCHANGE, config, arguments)
+            .launch(kernel, config, arguments)
             .map_err(Failure::at(Stage::Launch))?;
         check_word(&grid.barrier)?;
-        grid.verify(rounds, "grid_sync_exchange")?;
-        grid.verified = true;
-        Ok(())
+        grid.verify(rounds, kernel.declaration().name)
     }
 
     /// The same with one launch per round.
