@@ -76,16 +76,6 @@ pub fn list_devices() -> Result<ExitCode> {
     print(&text)
 }
 
-/// The values in order, each once.
-pub fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
-    values.fold(Vec::new(), |mut distinct, value| {
-        if !distinct.contains(&value) {
-            distinct.push(value);
-        }
-        distinct
-    })
-}
-
 /// A run of a program.
 pub struct Run<'a> {
     /// The program's name.

@@ -126,6 +126,35 @@ pub fn doubling(text: &str) -> Result<Vec<u32>, String> {
     )
 }
 
+/// Numbers of a command line: one, or a range of doublings (see [`doubling`]).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Doubling(pub Vec<u32>);
+
+impl std::str::FromStr for Doubling {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        doubling(text).map(Self)
+    }
+}
+
+impl Doubling {
+    /// Every number of several ranges once, in their order.
+    pub fn distinct(ranges: &[Self]) -> Vec<u32> {
+        distinct(ranges.iter().flat_map(|Self(numbers)| numbers).copied())
+    }
+}
+
+/// The values in order, each once.
+pub fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
+    values.fold(Vec::new(), |mut distinct, value| {
+        if !distinct.contains(&value) {
+            distinct.push(value);
+        }
+        distinct
+    })
+}
+
 /// A count for people: `256Mi` where it is a whole power-of-two unit, else the digits in groups.
 pub fn display(count: u64) -> String {
     for (suffix, shift) in [("Ti", 40), ("Gi", 30), ("Mi", 20), ("Ki", 10)] {

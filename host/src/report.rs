@@ -236,7 +236,8 @@ pub enum Stage {
     Time,
 }
 
-/// Summary of the samples, in nanoseconds per launch.
+/// Summary of the samples, in nanoseconds per launch, or per round where the row has an axis
+/// `rounds`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct Timing {

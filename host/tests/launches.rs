@@ -123,17 +123,22 @@ fn misuse_is_refused_alike_on_every_device() {
 }
 
 #[test]
-fn a_hot_sample_of_no_launches_is_refused() {
+fn a_sample_of_no_launches_is_refused() {
     on_every_device(|device| {
         let a = Buffer::from_slice(device, &[1.0_f32; 32]).unwrap();
         let mut c = Buffer::<f32>::new(device, 32).unwrap();
         let config = LaunchConfig::new(1, 32);
         let launch = prepare(kernels::VECTOR_ADD, config, (32_u64, &a, &a, &mut c));
-        let result = device.sampler(slice::from_ref(&launch), Sampling::Hot { launches: 0 });
-        assert!(matches!(
-            result.err(),
-            Some(DeviceError::InvalidLaunch { .. })
-        ));
+        for sampling in [
+            Sampling::Hot { launches: 0 },
+            Sampling::Stream { launches: 0 },
+        ] {
+            let result = device.sampler(slice::from_ref(&launch), sampling);
+            assert!(matches!(
+                result.err(),
+                Some(DeviceError::InvalidLaunch { .. })
+            ));
+        }
     });
 }
 
@@ -161,13 +166,19 @@ fn samples_are_times_of_one_launch() {
         let hot = median(Sampling::Hot { launches: 20 });
         let more = median(Sampling::Hot { launches: 200 });
         let cold = median(Sampling::Cold);
+        let queued = median(Sampling::Stream { launches: 200 });
         // 3 MiB moved: no memory of these times is faster than 100 TB/s, nor slower than 3 GB/s.
-        for time in [hot, more, cold] {
+        for time in [hot, more, cold, queued] {
             assert!((30.0..1e6).contains(&time), "{time} ns");
         }
         assert!(
             cold > hot,
             "cold {cold} ns, hot {hot} ns: the inputs fit in the L2"
+        );
+        // The device is never faster than in a graph, where it need not wait for the host.
+        assert!(
+            queued > 0.8 * more,
+            "queued {queued} ns, in a graph {more} ns"
         );
         // A sample is the time of one launch, however many there are in the graph.
         assert!((0.5..2.0).contains(&(more / hot)), "{more} ns and {hot} ns");
@@ -277,7 +288,10 @@ fn clusters_are_counted_and_refused_beforehand() {
         let both = LaunchConfig::new(16, 1024).with_cluster(8).cooperative();
         device.launch_prepared(&with(both)).unwrap();
         let mut sampler = device
-            .sampler(&with(config), Sampling::Hot { launches: 3 })
+            .sampler(
+                slice::from_ref(&with(config)),
+                Sampling::Hot { launches: 3 },
+            )
             .unwrap();
         assert!(sampler.sample().unwrap().nanoseconds > 0.0);
         drop(sampler);

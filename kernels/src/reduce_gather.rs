@@ -30,7 +30,7 @@ macro_rules! instances {
             ) {
                 // SAFETY: the launch gives what the declaration asks for.
                 unsafe {
-                    gather_reduce::<$ty, $operation, ByShuffle<$operation>>(n, x, scratch, result);
+                    gather_reduce::<$ty, $operation, ByShuffle<$operation>>(n, x, scratch, result, || {});
                 }
             }
         }

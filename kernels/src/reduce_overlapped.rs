@@ -1,8 +1,8 @@
 //! What is gained when a launch begins before the one before it has ended?
 //!
-//! The same as `reduce_gather` under programmatic dependent launch (compute capability 9.0): the
-//! next kernel's blocks take their places while the last one still gathers, and wait before they
-//! read anything. Expected: the half microsecond that lies between two dependent launches shrinks,
+//! The same as `reduce_gather` under programmatic dependent launch (compute capability 9.0): once
+//! its blocks have read their shares, those of the next launch take their places, and wait there
+//! until this one has ended before they read anything. Expected: the half microsecond that lies between two dependent launches shrinks,
 //! which a small sum notices and a large one does not.
 //!
 //! Run: `cargo run --release --bin reduce -- --variant overlapped --cache hot`
@@ -29,12 +29,11 @@ macro_rules! instances {
                 scratch: *mut u64,
                 result: *mut $ty,
             ) {
-                dependent::launch_dependents();
                 dependent::wait();
                 // SAFETY: the launch gives what the declaration asks for, and the one before has
                 // ended, so that its writes are there and the slots are empty.
                 unsafe {
-                    gather_reduce::<$ty, $operation, ByShuffle<$operation>>(n, x, scratch, result);
+                    gather_reduce::<$ty, $operation, ByShuffle<$operation>>(n, x, scratch, result, dependent::launch_dependents);
                 }
             }
         }

@@ -55,24 +55,33 @@ fn calls(body: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Barriers in a body: its own, and those of the file's functions that it calls. A cluster's barrier
-/// is two, arriving and waiting.
-fn barriers_in(body: &str, functions: &BTreeMap<&str, &str>) -> usize {
-    calls(body)
+/// A block's barriers in one of the whole grid (`GridBarrier::sync`): before it arrives, and after
+/// it has seen the others arrive.
+const IN_GRID_BARRIER: usize = 2;
+
+/// Barriers in a body: its own, those of the grid's barriers, and those of the file's functions that
+/// it calls, or of the device facade's. A cluster's barrier is two, arriving and waiting.
+fn barriers_in(
+    body: &str,
+    functions: &BTreeMap<&str, &str>,
+    facade: &BTreeMap<String, usize>,
+) -> usize {
+    let grid_barriers = IN_GRID_BARRIER * body.matches(".sync()").count();
+    let others: usize = calls(body)
         .map(|name| match functions.get(name) {
             _ if name.starts_with("sync_threads") => 1,
             None if name.starts_with("barrier_arrive") || name == "barrier_wait" => 1,
             None if name == "sync" => 2,
-            Some(called) => barriers_in(called, functions),
-            None => 0,
+            Some(called) => barriers_in(called, functions, facade),
+            None => facade.get(name).copied().unwrap_or(0),
         })
-        .sum()
+        .sum();
+    grid_barriers + others
 }
 
-/// Barriers per kernel of a file, as written.
-fn barriers_in_source(source: &str) -> BTreeMap<String, usize> {
-    let source = &without_comments(source);
-    let bodies: Vec<(usize, &str, &str)> = source
+/// The functions of a source: where each begins, its name and its body.
+fn bodies(source: &str) -> Vec<(usize, &str, &str)> {
+    source
         .match_indices("fn ")
         .map(|(at, _)| {
             let name = words(&source[at + 3..]).next().unwrap_or_default();
@@ -87,7 +96,30 @@ fn barriers_in_source(source: &str) -> BTreeMap<String, usize> {
                 .is_some_and(|brace| !rest[..brace].contains([';', '}', '[']))
         })
         .map(|(at, name, after)| (at, name, braced(source, after, '{', '}')))
+        .collect()
+}
+
+/// Barriers in each of the facade's functions that have any.
+fn facade() -> BTreeMap<String, usize> {
+    let read = |file| fs::read_to_string(package().join("src/gpu").join(file)).unwrap();
+    let source = without_comments(&(read("reduction.rs") + &read("gather.rs")));
+    let functions: BTreeMap<&str, &str> = bodies(&source)
+        .into_iter()
+        .map(|(_, name, body)| (name, body))
         .collect();
+    functions
+        .iter()
+        .map(|(name, body)| {
+            let count = barriers_in(body, &functions, &BTreeMap::new());
+            ((*name).to_owned(), count)
+        })
+        .collect()
+}
+
+/// Barriers per kernel of a file, as written.
+fn barriers_in_source(source: &str, facade: &BTreeMap<String, usize>) -> BTreeMap<String, usize> {
+    let source = &without_comments(source);
+    let bodies = bodies(source);
     let is_kernel = |at: usize| source[..at].ends_with("= unsafe ");
     let functions: BTreeMap<&str, &str> = bodies
         .iter()
@@ -97,7 +129,7 @@ fn barriers_in_source(source: &str) -> BTreeMap<String, usize> {
 
     let mut counts = BTreeMap::new();
     for (at, name, body) in bodies.iter().filter(|(at, ..)| is_kernel(*at)) {
-        let count = barriers_in(body, &functions);
+        let count = barriers_in(body, &functions, facade);
         if !name.starts_with('$') {
             counts.insert((*name).to_owned(), count);
             continue;
@@ -124,9 +156,13 @@ fn barriers_in_source(source: &str) -> BTreeMap<String, usize> {
 #[test]
 fn barriers_are_as_written() {
     let mut expected = BTreeMap::new();
+    let facade = facade();
     for (file, _) in kernels::FILES {
         let path = package().join("src").join(format!("{file}.rs"));
-        expected.append(&mut barriers_in_source(&fs::read_to_string(path).unwrap()));
+        expected.append(&mut barriers_in_source(
+            &fs::read_to_string(path).unwrap(),
+            &facade,
+        ));
     }
     for (name, count) in UNROLLED {
         expected.insert((*name).to_owned(), *count);
@@ -144,14 +180,33 @@ fn barriers_are_as_written() {
     assert_eq!(found, expected, "left: in the PTX, right: in the source");
 }
 
+/// The simulator cannot show a memory order that is too weak: it executes in one order.
+#[test]
+fn the_grid_barrier_releases_and_acquires_at_gpu_scope() {
+    let modules = modules();
+    for name in ["grid_sync_rounds", "grid_sync_exchange", "grid_sync_skewed"] {
+        let all: Vec<_> = modules
+            .iter()
+            .flat_map(|(_, _, text)| entries(text))
+            .collect();
+        let entry = all.iter().find(|entry| entry.name == name).expect(name);
+        assert_eq!(entry.count("atom.acq_rel.gpu.global.add.u32"), 1, "{name}");
+        assert_eq!(entry.count("ld.acquire.gpu.global.b32"), 1, "{name}");
+    }
+}
+
 #[test]
 fn the_source_is_counted_as_meant() {
     let source = "fn helper(x: u32) { if x > 0 { x.helper(1); sync_threads(); } }\n\
         kernel! { pub A = unsafe fn alone(n: u32) { sync_threads(); // sync_threads()\n } }\n\
         kernel! { pub B = unsafe fn calls(n: u32) { helper(n); helper(n); sync_threads_or(1); } }\n\
         kernel! { pub C in sm_90 = unsafe fn halves(n: u32) { cluster::sync(); \
-        cluster::barrier_arrive_relaxed(); cluster::barrier_wait(); } }\n";
-    let counts = barriers_in_source(source);
+        cluster::barrier_arrive_relaxed(); cluster::barrier_wait(); } }\n\
+        kernel! { pub D = unsafe fn grid(n: u32) { grid.sync(); helper(n); } }\n\
+        kernel! { pub E = unsafe fn facade(n: u32) { gather_reduce(n); } }\n";
+    let counts = barriers_in_source(source, &facade());
     assert_eq!((counts["alone"], counts["calls"]), (1, 3));
-    assert_eq!(counts["halves"], 4);
+    assert_eq!((counts["halves"], counts["grid"]), (4, 3));
+    // Of a block of whole warps, and of another.
+    assert_eq!(counts["facade"], 2);
 }

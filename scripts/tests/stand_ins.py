@@ -25,11 +25,29 @@ json.dump({{"schema": settings.get("schema", "warplab/report/1"),
 sys.exit(settings.get("exit", 0))
 '''
 
+GRID_SYNC = '''
+import json, sys
+settings = json.load(open({settings!r}))
+option = dict(zip(sys.argv[1:], sys.argv[2:]))
+assert option["--method"] == "grid_barrier"
+shape = option["--blocks"] + "x" + option["--threads"]
+row = {{"kernel": "grid_sync_rounds", "elements": 0, "grid": {{"x": int(option["--blocks"])}}, "block": {{"x": int(option["--threads"])}},
+       "status": "ok", "verified": True, "time": {{"times": "measured", "cache": "hot", "median_ns": settings["nanoseconds"][shape]}}}}
+row.update(settings.get("row", {{}}))
+json.dump({{"schema": "warplab/report/1", "device": {{"name": "Stand-in", "times": "measured"}}, "rows": [row]}}, sys.stdout)
+'''
+
 PEER = '''
 import json, sys
 settings = json.load(open({settings!r}))
-assert sys.argv[1] == "add"
 option = dict(zip(sys.argv[2::2], sys.argv[3::2]))
+if sys.argv[1] == "gridsync":
+    for shape in option["--shape"].split(","):
+        grid, block = map(int, shape.split("x"))
+        print(json.dumps({{"part": "gridsync", "kernel": "cooperative_groups", "grid": grid, "block": block,
+                          "median_us": settings["microseconds"][shape], "verified": settings.get("verified", True)}}))
+    sys.exit(0)
+assert sys.argv[1] == "add"
 for kernel in option["--kernel"].split(","):
     for block in map(int, option["--block"].split(",")):
         print(json.dumps({{"part": "add", "kernel": kernel, "block": block, "gb_per_s": settings["gb_per_s"][kernel],
@@ -49,6 +67,12 @@ def sweep(folder, **settings):
     file = folder / "sweep-settings.json"
     file.write_text(json.dumps(settings))
     return program(folder / "sweep", SWEEP.format(settings=str(file)))
+
+
+def grid_sync(folder, **settings):
+    file = folder / "grid-sync-settings.json"
+    file.write_text(json.dumps(settings))
+    return program(folder / "grid_sync", GRID_SYNC.format(settings=str(file)))
 
 
 def peer(folder, **settings):

@@ -115,10 +115,18 @@ print("the listing")
             self.assertIn(f"| geometry | {program} | **FAILED** |", summary)
         self.assertTrue((self.folder / "out" / "geometry.tar.gz").is_file())
 
+    def test_grid_sync_without_a_report_fails_and_so_do_tools_that_are_missing(self):
+        done = self.check([], "grid_sync")
+        self.assertEqual(done.returncode, 1)
+        summary = (self.folder / "out" / "summary.md").read_text()
+        for what in ("grid_sync", "grid_sync under memcheck", "grid_sync under racecheck"):
+            self.assertIn(f"| grid_sync | {what} | **FAILED** |", summary)
+        self.assertTrue((self.folder / "out" / "grid_sync.tar.gz").is_file())
+
     def test_an_unknown_step_is_a_usage_error(self):
         done = self.check([], "tset")
         self.assertEqual(done.returncode, 2)
-        self.assertIn("there are device, tests, sweep, clocks, peers, geometry, sanitizer", done.stderr)
+        self.assertIn("there are device, tests, sweep, clocks, peers, geometry, grid_sync, sanitizer", done.stderr)
 
 
 if __name__ == "__main__":

@@ -75,8 +75,12 @@ pub enum FaultKind {
     PeerMemory { detail: String },
     /// A barrier that only some of the threads reached, or reached divergently.
     DivergentBarrier { detail: String },
-    /// No warp can go on. `detail` lists who waits for what.
-    Deadlock { detail: String },
+    /// No warp can go on. `detail` lists who waits for what; `stall` counts them where the launch was
+    /// stopped because it changed nothing any more.
+    Deadlock {
+        detail: String,
+        stall: Option<Box<Stall>>,
+    },
     /// A warp operation whose mask or source lane is not allowed.
     WarpOperation { detail: String },
     /// `trap`
@@ -94,6 +98,47 @@ impl FaultKind {
                  (barrier.cluster.arrive and .wait) after the last access to its shared memory is \
                  required"
             ),
+        }
+    }
+}
+
+/// Who waits in a launch that cannot end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stall {
+    /// Blocks that are resident and have not ended.
+    pub waiting_blocks: u64,
+    /// Blocks that no SM has had room for.
+    pub never_started: u64,
+    /// Where the warps of the waiting blocks are, in the order of the PTX text.
+    pub waits: Vec<Wait>,
+}
+
+/// A place where warps wait.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wait {
+    /// What they do there: `spinning`, `waiting at barrier 0`.
+    pub how: String,
+    /// Warps with lanes here. A warp whose lanes have parted may be counted at several places.
+    pub warps: u64,
+    /// Line in the PTX text, from 1.
+    pub line: u32,
+    /// The instruction's text.
+    pub instruction: String,
+    /// File and line of the kernel's source, where the PTX carries them.
+    pub origin: Option<String>,
+}
+
+impl fmt::Display for Wait {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let warps = if self.warps == 1 { "warp" } else { "warps" };
+        write!(
+            f,
+            "{} {warps} {}, PTX line {}: {}",
+            self.warps, self.how, self.line, self.instruction
+        )?;
+        match &self.origin {
+            Some(origin) => write!(f, " (from {origin})"),
+            None => Ok(()),
         }
     }
 }
@@ -211,7 +256,13 @@ impl fmt::Display for FaultKind {
             Self::DivergentBarrier { detail } => {
                 write!(f, "barrier not reached by the whole block: {detail}")
             }
-            Self::Deadlock { detail } => write!(f, "deadlock: {detail}"),
+            Self::Deadlock { detail, stall } => {
+                write!(f, "deadlock: {detail}")?;
+                let waits = stall.iter().flat_map(|stall| &stall.waits);
+                waits
+                    .into_iter()
+                    .try_for_each(|wait| write!(f, "\n    {wait}"))
+            }
             Self::WarpOperation { detail } => write!(f, "undefined warp operation: {detail}"),
             Self::PeerMemory { detail } => {
                 write!(f, "shared memory of another block: {detail}")

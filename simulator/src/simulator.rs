@@ -10,7 +10,7 @@ use crate::{
         races::RaceCheck,
         timed, untimed,
     },
-    fault::{self, Fault},
+    fault::{self, Fault, FaultKind},
     occupancy,
     program::Program,
     ptx,
@@ -323,7 +323,16 @@ impl Simulator {
             untimed::run(&context, &self.chip, active, memory)
         }
         .map_err(|mut fault| {
-            fault.origin = fault::origin(&self.texts[module.0 as usize], fault.line);
+            let text = &self.texts[module.0 as usize];
+            fault.origin = fault::origin(text, fault.line);
+            if let FaultKind::Deadlock {
+                stall: Some(stall), ..
+            } = &mut fault.kind
+            {
+                for wait in &mut stall.waits {
+                    wait.origin = fault::origin(text, wait.line);
+                }
+            }
             LaunchError::Fault(fault)
         })?;
         self.launches += 1;

@@ -93,6 +93,11 @@ fn a_grid_that_cannot_be_resident_is_reported_as_deadlock() {
         "deadlock: nothing changed in memory",
         "264 resident blocks spin",
         "(36) never started",
+        // The first thread of each block spins; 31 lanes of its warp and 31 other warps wait.
+        "264 warps spinning, PTX line",
+        ": ld.volatile.global.u32 %r2, [%data+4096]",
+        "264 warps waiting for the rest of their warp to reach a barrier, PTX line",
+        "8184 warps waiting at barrier 0, PTX line",
     ] {
         assert!(text.contains(part), "{text}");
     }

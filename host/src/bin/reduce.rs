@@ -144,10 +144,10 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
             variants.push(variant);
         }
     }
-    let elements = program::distinct(arguments.element.iter().copied());
-    let operations = program::distinct(arguments.operation.iter().copied());
+    let elements = quantity::distinct(arguments.element.iter().copied());
+    let operations = quantity::distinct(arguments.operation.iter().copied());
     refuse_what_no_kernel_does(arguments, &elements, &operations);
-    let blocks = program::distinct(
+    let blocks = quantity::distinct(
         arguments
             .block
             .iter()
@@ -166,7 +166,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
         let free = session.device().free_memory()?;
         vec![default_size(&properties, &elements, free)]
     } else {
-        program::distinct(arguments.size.iter().copied())
+        quantity::distinct(arguments.size.iter().copied())
     };
     let mut experiment = Reduce::new(
         &variants,
@@ -174,7 +174,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
         &elements,
         &sizes,
         &blocks,
-        &program::distinct(arguments.cluster.iter().copied()),
+        &quantity::distinct(arguments.cluster.iter().copied()),
         arguments.grid,
     );
     experiment.seed = arguments.common.seed;

@@ -10,7 +10,7 @@ use warplab::{
     options::CommonOptions,
     output::Outputs,
     program::{self, Run},
-    quantity,
+    quantity::{self, Doubling},
 };
 
 /// Memory bandwidth against block size, verified, for kernels in Rust
@@ -81,18 +81,6 @@ impl FromStr for KernelChoice {
     }
 }
 
-/// A number, or a range of doublings.
-#[derive(Clone)]
-struct Doubling(Vec<u32>);
-
-impl FromStr for Doubling {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        quantity::doubling(text).map(Self)
-    }
-}
-
 fn main() -> ExitCode {
     program::exit_status(run(&Arguments::parse()))
 }
@@ -104,19 +92,14 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
     if arguments.common.list_devices {
         return program::list_devices();
     }
-    let kernels = program::distinct(
+    let kernels = quantity::distinct(
         arguments
             .kernel
             .iter()
             .flat_map(|choice| &choice.0)
             .copied(),
     );
-    let grids = program::distinct(
-        arguments
-            .grid
-            .iter()
-            .flat_map(|range| range.0.iter().copied()),
-    );
+    let grids = Doubling::distinct(&arguments.grid);
     if !grids.is_empty()
         && !kernels
             .iter()
@@ -143,14 +126,9 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
             session.device().free_memory()?,
         )]
     } else {
-        program::distinct(arguments.size.iter().copied())
+        quantity::distinct(arguments.size.iter().copied())
     };
-    let blocks = program::distinct(
-        arguments
-            .block
-            .iter()
-            .flat_map(|range| range.0.iter().copied()),
-    );
+    let blocks = Doubling::distinct(&arguments.block);
     let mut experiment = Bandwidth::new(&kernels, &sizes, &blocks, &grids);
     experiment.seed = arguments.common.seed;
     experiment.measuring = arguments.common.measuring();

@@ -38,10 +38,10 @@ pub(super) fn validate_sampling(sequence: &[PreparedLaunch], sampling: Sampling)
             "a sample of an empty sequence: at least one launch is required".to_owned(),
         ));
     };
-    if sampling == (Sampling::Hot { launches: 0 }) {
+    if let Sampling::Hot { launches: 0 } | Sampling::Stream { launches: 0 } = sampling {
         return Err(DeviceError::InvalidLaunch {
             kernel: first.kernel.name().to_owned(),
-            message: "a hot sample of 0 launches: at least 1 is required".to_owned(),
+            message: "a sample of 0 launches: at least 1 is required".to_owned(),
         });
     }
     Ok(())

@@ -83,6 +83,16 @@ pub enum DeviceError {
     /// The simulator found a data race; the text names both sides. A GPU does not notice one.
     #[error("{0}")]
     DataRace(String),
+    /// The simulator found that a launch can never end. A GPU hangs instead.
+    #[error("{text}")]
+    Deadlock {
+        /// Which warps wait where.
+        text: String,
+        /// Blocks that are resident and wait.
+        waiting: u64,
+        /// Blocks that never became resident.
+        never_started: u64,
+    },
     /// No such device.
     #[error("{0}")]
     Unavailable(String),
@@ -196,6 +206,23 @@ pub enum Sampling {
         /// How many times, at least 1.
         launches: u32,
     },
+    /// So many launches are queued on an idle stream one after the other, between two events; the
+    /// sample is the time divided by them. Where the host takes longer to queue a launch than the
+    /// device to run it, this is the host's time. The first launch's latency is in it, too.
+    Stream {
+        /// How many, at least 1.
+        launches: u32,
+    },
+}
+
+impl Sampling {
+    /// Launches in one sample.
+    pub fn launches(self) -> u32 {
+        match self {
+            Self::Cold => 1,
+            Self::Hot { launches } | Self::Stream { launches } => launches,
+        }
+    }
 }
 
 /// Launches that follow each other, prepared to be sampled over and over.

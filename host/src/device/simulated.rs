@@ -124,6 +124,13 @@ impl SimulatedDevice {
                 );
                 Err(match fault.kind {
                     FaultKind::DataRace { .. } => DeviceError::DataRace(text),
+                    FaultKind::Deadlock {
+                        stall: Some(stall), ..
+                    } => DeviceError::Deadlock {
+                        text,
+                        waiting: stall.waiting_blocks,
+                        never_started: stall.never_started,
+                    },
                     _ => DeviceError::Failed(text),
                 })
             }

@@ -7,6 +7,7 @@ pub mod bandwidth;
 pub mod block_order;
 pub mod clocks;
 pub mod geometry;
+pub mod grid_sync;
 mod memory;
 pub mod reduce;
 mod residency;

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::Failure;
 use crate::{
-    device::{Device, PreparedLaunch},
+    device::{Device, PreparedLaunch, Sampling},
     measure::{self, Outcome, Rule},
     report::{Cache, Row, Stage, Status},
 };
@@ -32,13 +32,24 @@ impl Default for Measuring {
 }
 
 impl Measuring {
-    /// Measures a sequence of launches. `hot_launches` is how often a graph holds it where the
-    /// cache is hot: short sequences need more, to outlast what two events cost.
+    /// How a device samples under these settings; a graph holds the sequence `hot_launches` times:
+    /// short sequences need more, to outlast what two events cost.
+    pub(super) fn sampling(&self, device: &dyn Device, hot_launches: u32) -> Sampling {
+        match self.cache {
+            Cache::Cold => Sampling::Cold,
+            Cache::Hot if device.properties().modelled => Sampling::Hot { launches: 1 },
+            Cache::Hot => Sampling::Hot {
+                launches: hot_launches,
+            },
+        }
+    }
+
+    /// Measures a sequence of launches.
     pub(super) fn measure(
         &self,
         device: &dyn Device,
         sequence: &[PreparedLaunch],
-        hot_launches: u32,
+        sampling: Sampling,
         stage: Stage,
     ) -> Result<Outcome, Failure> {
         let properties = device.properties();
@@ -48,13 +59,15 @@ impl Measuring {
             timeout: self.timeout,
             modelled: properties.modelled,
             default_clock_khz: properties.clock_khz,
-            hot_launches,
         };
         let mut sampler = device
-            .sampler(sequence, rule.sampling())
+            .sampler(sequence, sampling)
             .map_err(Failure::at(stage))?;
         let begin = Instant::now();
-        measure::measure(&mut *sampler, &rule, &mut || begin.elapsed()).map_err(Failure::at(stage))
+        measure::measure_batches(&mut *sampler, &rule, sampling.launches(), &mut || {
+            begin.elapsed()
+        })
+        .map_err(Failure::at(stage))
     }
 }
 
@@ -73,12 +86,17 @@ pub(super) fn report(device: &dyn Device, outcome: Outcome, row: &mut Row) -> St
             row.time = Some(timing);
             Status::Ok
         }
-        Outcome::Throttled { discarded } => Status::Skipped {
-            reason: format!(
-                "throttled: in all {discarded} samples the SM clock was under {} % of its default; \
-                 let the GPU cool down or raise its power limit",
-                measure::THROTTLED_CLOCK * 100.0
-            ),
-        },
+        Outcome::Throttled { discarded } => throttled(discarded),
+    }
+}
+
+/// The status of a configuration all of whose samples were taken at a throttled clock.
+pub(super) fn throttled(discarded: u32) -> Status {
+    Status::Skipped {
+        reason: format!(
+            "throttled: in all {discarded} samples the SM clock was under {} % of its default; let \
+             the GPU cool down or raise its power limit",
+            measure::THROTTLED_CLOCK * 100.0
+        ),
     }
 }

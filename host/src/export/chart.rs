@@ -78,8 +78,9 @@ fn title(report: &Report, curves: &Curves, symbol: &str) -> String {
     };
     let device = printable(&report.device.name);
     let what = match curves.metric {
-        Metric::Bandwidth => "Bandwidth",
-        Metric::Time => "Median time",
+        Metric::Bandwidth => "Bandwidth".to_owned(),
+        Metric::Time if curves.per == "launch" => "Median time".to_owned(),
+        Metric::Time => format!("Median time per {}", curves.per),
     };
     format!("{what} in {symbol} by {by}, {times}, {device}")
 }

@@ -157,7 +157,11 @@ fn axis_titles(curves: &Curves) -> (String, String) {
     };
     let y = match curves.metric {
         Metric::Bandwidth => "bandwidth (GB/s)".to_owned(),
-        Metric::Time => format!("time per launch ({})", time_unit(curves).symbol(true)),
+        Metric::Time => format!(
+            "time per {} ({})",
+            curves.per,
+            time_unit(curves).symbol(true)
+        ),
     };
     (x, y)
 }
@@ -169,8 +173,8 @@ fn time_unit(curves: &Curves) -> TimeUnit {
 
 fn title(report: &Report, curves: &Curves) -> String {
     let what = match curves.metric {
-        Metric::Bandwidth => "Bandwidth",
-        Metric::Time => "Time per launch",
+        Metric::Bandwidth => "Bandwidth".to_owned(),
+        Metric::Time => format!("Time per {}", curves.per),
     };
     let against = match &curves.abscissa {
         Abscissa::Block => "block size".to_owned(),
@@ -197,7 +201,7 @@ fn subtitle(report: &Report) -> String {
         Times::Modelled => "modelled by the simulator, not measured".to_owned(),
     });
     if let (Some(row), false) = (
-        report.rows.first(),
+        report.rows.first().filter(|row| row.elements > 0),
         varies(&report.rows, |row| row.elements),
     ) {
         facts.push(format!("{} elements", count(row.elements)));

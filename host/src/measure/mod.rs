@@ -44,8 +44,6 @@ pub struct Rule {
     pub modelled: bool,
     /// The SM clock that throttling is judged against, in kHz.
     pub default_clock_khz: u32,
-    /// How often the graph of a hot sample holds what is measured; [`HOT_LAUNCHES`] for most.
-    pub hot_launches: u32,
 }
 
 impl Rule {
@@ -55,7 +53,7 @@ impl Rule {
             (Cache::Cold, _) => Sampling::Cold,
             (Cache::Hot, true) => Sampling::Hot { launches: 1 },
             (Cache::Hot, false) => Sampling::Hot {
-                launches: self.hot_launches,
+                launches: HOT_LAUNCHES,
             },
         }
     }
@@ -82,7 +80,21 @@ pub fn measure(
     rule: &Rule,
     elapsed: &mut dyn FnMut() -> Duration,
 ) -> Result<Outcome> {
-    let mut series = Series::new(rule);
+    measure_batches(sampler, rule, rule.sampling().launches(), elapsed)
+}
+
+/// [`measure`] for a sampler of another sampling than the rule's, whose samples hold `launches`
+/// launches each.
+///
+/// # Errors
+/// Those of [`measure`].
+pub fn measure_batches(
+    sampler: &mut dyn Sampler,
+    rule: &Rule,
+    launches: u32,
+    elapsed: &mut dyn FnMut() -> Duration,
+) -> Result<Outcome> {
+    let mut series = Series::new(rule, launches);
     if rule.modelled {
         let sample = sampler.sample()?;
         series.take(sample.nanoseconds, None)?;
@@ -115,6 +127,8 @@ pub fn measure(
 
 struct Series<'a> {
     rule: &'a Rule,
+    /// In each sample.
+    launches: f64,
     kept: Vec<f64>,
     throttled: u32,
     accumulated_ns: f64,
@@ -123,9 +137,10 @@ struct Series<'a> {
 }
 
 impl<'a> Series<'a> {
-    fn new(rule: &'a Rule) -> Self {
+    fn new(rule: &'a Rule, launches: u32) -> Self {
         Self {
             rule,
+            launches: launches.into(),
             kept: Vec::new(),
             throttled: 0,
             accumulated_ns: 0.0,
@@ -148,11 +163,7 @@ impl<'a> Series<'a> {
         }
         self.kept.push(nanoseconds);
         self.running.push(nanoseconds);
-        self.accumulated_ns += nanoseconds
-            * match self.rule.sampling() {
-                Sampling::Cold => 1.0,
-                Sampling::Hot { launches } => f64::from(launches),
-            };
+        self.accumulated_ns += nanoseconds * self.launches;
         if self.noise.len() == STEADY_WINDOW {
             self.noise.pop_front();
         }

@@ -20,7 +20,6 @@ fn rule() -> Rule {
         minimum_samples: 10,
         timeout: Duration::from_secs(15),
         modelled: false,
-        hot_launches: HOT_LAUNCHES,
         default_clock_khz: 2_000_000,
     }
 }

@@ -33,3 +33,11 @@ special_registers! {
     /// The warp's slot in its SM, now: not its number in the block.
     warp_id: u32, reg32, "u32 {}, %warpid";
 }
+
+/// Suspends the thread for a time between 0 and twice so many nanoseconds, at most about 1 ms
+/// (`__nanosleep`; PTX ISA, `nanosleep`).
+#[inline(always)]
+pub fn nanosleep(nanoseconds: u32) {
+    // SAFETY: nothing is accessed.
+    unsafe { asm!("nanosleep.u32 {};", in(reg32) nanoseconds, options(nostack)) };
+}

@@ -56,7 +56,8 @@ pub unsafe fn gather<T: Element + SlotValue, O: Operation<T>, const LOOKS: usize
     value
 }
 
-/// The reduction of `x` into `result`; `W` is how a warp combines its values.
+/// The reduction of `x` into `result`; `W` is how a warp combines its values. `when_read` is called
+/// by each thread once it has read its share.
 ///
 /// # Safety
 ///
@@ -68,6 +69,7 @@ pub unsafe fn gather_reduce<T: Element + SlotValue, O: Operation<T>, W: WarpRedu
     x: *const T,
     scratch: *mut u64,
     result: *mut T,
+    when_read: impl FnOnce(),
 ) {
     let (thread, threads) = (thread::thread_idx_x(), thread::block_dim_x());
     let (block, blocks) = (thread::block_idx_x(), thread::grid_dim_x());
@@ -77,20 +79,7 @@ pub unsafe fn gather_reduce<T: Element + SlotValue, O: Operation<T>, W: WarpRedu
     unsafe {
         let slots = Slots::new(scratch);
         let value = if gatherer {
-            let senders = blocks - 1;
-            // What one warp sees in one go needs neither the others nor the block's barrier.
-            if threads >= WARP_SIZE && senders <= WARP_SIZE * (LOOKS / T::WORDS) as u32 {
-                if thread < WARP_SIZE {
-                    let value =
-                        gather::<T, O, LOOKS>(slots, thread, WARP_SIZE, senders, O::IDENTITY);
-                    let value = reduction::warp_reduce::<T, O, WARP_SIZE>(value);
-                    if thread == 0 {
-                        *result = value;
-                    }
-                }
-                return;
-            }
-            gather::<T, O, BLOCK_LOOKS>(slots, thread, threads, senders, O::IDENTITY)
+            O::IDENTITY
         } else {
             let (share, shares) = if blocks == 1 {
                 (0, 1)
@@ -98,6 +87,24 @@ pub unsafe fn gather_reduce<T: Element + SlotValue, O: Operation<T>, W: WarpRedu
                 (block - 1, blocks - 1)
             };
             reduction::thread_reduce::<T, O>(n, x, share, shares)
+        };
+        when_read();
+        let value = if gatherer {
+            let senders = blocks - 1;
+            // What one warp sees in one go needs neither the others nor the block's barrier.
+            if threads >= WARP_SIZE && senders <= WARP_SIZE * (LOOKS / T::WORDS) as u32 {
+                if thread < WARP_SIZE {
+                    let value = gather::<T, O, LOOKS>(slots, thread, WARP_SIZE, senders, value);
+                    let value = reduction::warp_reduce::<T, O, WARP_SIZE>(value);
+                    if thread == 0 {
+                        *result = value;
+                    }
+                }
+                return;
+            }
+            gather::<T, O, BLOCK_LOOKS>(slots, thread, threads, senders, value)
+        } else {
+            value
         };
         let value = reduction::block_reduce::<T, O, W>(value);
         if thread == 0 {

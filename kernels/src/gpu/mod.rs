@@ -27,6 +27,7 @@ pub mod cluster;
 pub mod dependent;
 pub mod float;
 pub mod gather;
+pub mod grid;
 pub mod reduction;
 pub mod shared;
 pub mod slot;

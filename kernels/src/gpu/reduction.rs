@@ -6,7 +6,6 @@
 #[cfg(feature = "sm_80")]
 use super::intrinsics;
 use super::{
-    cache::{self, CacheValue},
     shared::{SharedPointer, SharedValue},
     thread,
     vector::{Double2, Float4, Int4, Longlong2, Uint4},
@@ -70,7 +69,7 @@ operations! {
 /// A type that can be reduced, and the 16-byte vector of it.
 pub trait Element: WarpShuffleValue + SharedValue {
     /// 16 bytes of elements.
-    type Vector: CacheValue;
+    type Vector: Copy;
     /// Elements in a vector.
     const LANES: u64 = 16 / size_of::<Self>() as u64;
     /// The vector's elements combined, neighbours first.
@@ -120,7 +119,7 @@ pub unsafe fn thread_reduce_scalar<T: Element, O: Operation<T>>(n: u64, x: *cons
 /// four times what latency times bandwidth asks for, and registers still allow a block of 1024.
 pub const UNROLL: u64 = 4;
 
-/// Combines the share of block `block` of `blocks`, with loads that leave the caches to others: tiles of [`UNROLL`] 16-byte vectors per thread,
+/// Combines the share of block `block` of `blocks`: tiles of [`UNROLL`] 16-byte vectors per thread,
 /// dealt out in turn. The last tile is the one that need not be whole; the elements behind the
 /// last whole vector go to block 0.
 ///
@@ -147,7 +146,7 @@ pub unsafe fn thread_reduce<T: Element, O: Operation<T>>(
     while base + tile <= vectors {
         let first = base + thread;
         // SAFETY: k < UNROLL, so that the index is below base + tile <= vectors.
-        let load = |k: u64| unsafe { cache::load_cs(source.add((first + k * threads) as usize)) };
+        let load = |k: u64| unsafe { *source.add((first + k * threads) as usize) };
         // All loads come before the first use of one.
         let (v0, v1, v2, v3) = (load(0), load(1), load(2), load(3));
         r0 = O::combine(r0, T::fold::<O>(v0));
@@ -160,10 +159,7 @@ pub unsafe fn thread_reduce<T: Element, O: Operation<T>>(
         let i = base + thread + k * threads;
         if i < vectors {
             // SAFETY: as the condition says.
-            O::combine(
-                result,
-                T::fold::<O>(unsafe { cache::load_cs(source.add(i as usize)) }),
-            )
+            O::combine(result, T::fold::<O>(unsafe { *source.add(i as usize) }))
         } else {
             result
         }
@@ -341,7 +337,8 @@ pub unsafe fn block_reduce<T: Element, O: Operation<T>, W: WarpReduce<T>>(value:
 /// # Safety
 ///
 /// See there.
-#[inline(always)]
+#[cold]
+#[inline(never)]
 unsafe fn ragged_block_reduce<T: Element, O: Operation<T>>(value: T) -> T {
     let warps = thread::block_dim_x().div_ceil(WARP_SIZE);
     // SAFETY: one value per warp; the barrier parts writes and reads. The first warp is whole where

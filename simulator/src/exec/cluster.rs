@@ -147,6 +147,11 @@ impl Cluster {
         rank * warps..(rank + 1) * warps
     }
 
+    /// The same, to look at.
+    pub(crate) fn block_warps(&self, rank: usize) -> &[Warp] {
+        &self.warps[self.warps_of(rank)]
+    }
+
     /// Takes the registers of a warp that has finished.
     pub(crate) fn take_registers(&mut self, warp: usize) -> Registers {
         std::mem::take(&mut self.warps[warp].registers)
@@ -377,23 +382,17 @@ impl Cluster {
         let whole = if alone { "block" } else { "cluster" };
         let mut detail = format!("every warp of the {whole} waits");
         for ((line, state), who) in &groups {
-            let what = match state {
-                State::Barrier(name) => format!("at barrier {name}"),
-                State::Cluster => {
-                    "at the cluster barrier, which waits for every thread of the cluster".to_owned()
-                }
-                State::Members(mask) => format!("for the other lanes of mask {mask:#010x}"),
-                State::Converging => "for the rest of their warp to reach a barrier".to_owned(),
-                State::Running => "runnable".to_owned(),
-            };
-            let _ = write!(detail, "\n    {what}, PTX line {line}: {}", who.join(", "));
+            let _ = write!(detail, "\n    {state}, PTX line {line}: {}", who.join(", "));
         }
         let at_barrier = |state: &State| matches!(state, State::Barrier(_) | State::Converging);
         let at_cluster = groups.keys().any(|(_, state)| *state == State::Cluster);
         let kind = if !at_cluster && groups.keys().any(|(_, state)| at_barrier(state)) {
             FaultKind::DivergentBarrier { detail }
         } else {
-            FaultKind::Deadlock { detail }
+            FaultKind::Deadlock {
+                detail,
+                stall: None,
+            }
         };
         Err(super::stop(u32::MAX, kind))
     }
@@ -446,7 +445,7 @@ impl Cluster {
 
     /// Where a block's warps are, for a launch that makes no progress.
     pub(crate) fn whereabouts(&self, rank: usize, launch: &LaunchContext) -> Fault {
-        let warps = &self.warps[self.warps_of(rank)];
+        let warps = self.block_warps(rank);
         let warp = warps
             .iter()
             .find(|warp| warp.live != 0)
@@ -454,6 +453,7 @@ impl Cluster {
         let lane = lanes(warp.live).next().unwrap_or(0) as u32;
         let kind = FaultKind::Deadlock {
             detail: String::new(),
+            stall: None,
         };
         *self.fault(warp.id as usize, LaneFault { lane, kind }, launch)
     }

@@ -1,7 +1,12 @@
 //! Notices a launch that can never end: warps that run and change nothing.
 
-use super::{access::AccessLog, cluster::Cluster, launch::LaunchContext};
-use crate::fault::{Fault, FaultKind};
+use std::collections::BTreeMap;
+
+use super::{access::AccessLog, cluster::Cluster, launch::LaunchContext, split::State};
+use crate::{
+    fault::{Fault, FaultKind, Stall, Wait},
+    program::{Action, Program},
+};
 
 /// Strong reads (volatile, relaxed, acquire or atomic: what one waits with) without a change to
 /// memory, a barrier's release or an exit after which a launch counts as stuck.
@@ -98,7 +103,65 @@ impl Progress {
                 blocks.len(),
                 named.join(", ")
             ),
+            stall: Some(Box::new(Stall {
+                waiting_blocks: blocks.len() as u64,
+                never_started: never,
+                waits: waits(&blocks, launch.program),
+            })),
         };
         Box::new(fault)
     }
+}
+
+/// Where the warps of these blocks are.
+fn waits(blocks: &[(&Cluster, usize)], program: &Program) -> Vec<Wait> {
+    let mut warps = BTreeMap::<(u32, State), u64>::new();
+    for warp in blocks
+        .iter()
+        .flat_map(|(cluster, rank)| cluster.block_warps(*rank))
+    {
+        let mut places: Vec<(u32, State)> = warp
+            .splits
+            .iter()
+            .map(|split| match split.state {
+                State::Running => (read_near(split.pc, program), State::Running),
+                state => (split.pc, state),
+            })
+            .collect();
+        places.sort_unstable();
+        places.dedup();
+        for place in places {
+            *warps.entry(place).or_default() += 1;
+        }
+    }
+    warps
+        .into_iter()
+        .map(|((pc, state), warps)| {
+            let instruction = &program.instructions[pc as usize];
+            Wait {
+                how: match state {
+                    State::Running => "spinning".to_owned(),
+                    state => format!("waiting {state}"),
+                },
+                warps,
+                line: instruction.line,
+                instruction: program.texts[instruction.text as usize].clone(),
+                origin: None,
+            }
+        })
+        .collect()
+}
+
+/// The strong read nearest to an instruction of a loop that waits: what the loop waits with. The
+/// instruction itself if there is none.
+fn read_near(pc: u32, program: &Program) -> u32 {
+    let is_read = |index: &usize| match program.instructions[*index].action {
+        Action::Load(access) | Action::Atomic(access, _) => access.strong,
+        _ => false,
+    };
+    let distance = |index: &usize| index.abs_diff(pc as usize);
+    (0..program.instructions.len())
+        .filter(is_read)
+        .min_by_key(distance)
+        .map_or(pc, |index| index as u32)
 }

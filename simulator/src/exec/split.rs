@@ -6,6 +6,8 @@
 //! a split that keeps branching backwards lets the others run, so a spinning lane cannot starve
 //! the lane it waits for.
 
+use std::fmt;
+
 use super::{
     Stopped, lanes, lanes_where, stop,
     warp::{Outcome, Warp},
@@ -44,6 +46,20 @@ impl State {
     /// Whether it is for other warps to end it.
     fn awaits_others(self) -> bool {
         matches!(self, Self::Barrier(_) | Self::Cluster)
+    }
+}
+
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Running => f.write_str("runnable"),
+            Self::Members(mask) => write!(f, "for the other lanes of mask {mask:#010x}"),
+            Self::Converging => f.write_str("for the rest of their warp to reach a barrier"),
+            Self::Barrier(name) => write!(f, "at barrier {name}"),
+            Self::Cluster => {
+                f.write_str("at the cluster barrier, which waits for every thread of the cluster")
+            }
+        }
     }
 }
 

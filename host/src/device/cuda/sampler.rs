@@ -1,15 +1,19 @@
-//! Times on the GPU: graph replays (hot) and single launches behind an overwritten L2 (cold).
+//! Times on the GPU: graph replays (hot), single launches behind an overwritten L2 (cold), and
+//! launches queued one by one (stream).
 
-use std::{cell::RefCell, ffi::c_void, ptr};
+use std::{cell::RefCell, ffi::c_void, ptr, rc::Rc};
 
-use cust::event::{Event, EventFlags};
+use cust::{
+    event::{Event, EventFlags},
+    function::Function,
+};
 use driver::api;
 
 use super::{
     CudaDevice,
     clock::ClockProbe,
     failure::{cust_failed, failed, launch_failed},
-    modules,
+    modules::{self, LoadedModule},
 };
 use crate::device::{PreparedLaunch, Result, Sample, Sampler, Sampling};
 
@@ -38,6 +42,11 @@ enum Work<'d> {
         /// The last replay's time; unknown before the first.
         replay_nanoseconds: f64,
     },
+    Stream {
+        /// Looked up once, so that a launch is what the driver takes for it and little else.
+        modules: Vec<Rc<LoadedModule>>,
+        launches: u32,
+    },
 }
 
 impl<'d> CudaSampler<'d> {
@@ -58,6 +67,13 @@ impl<'d> CudaSampler<'d> {
                 graph: Graph::capture(device, sequence, launches)?,
                 launches,
                 replay_nanoseconds: 0.0,
+            },
+            Sampling::Stream { launches } => Work::Stream {
+                modules: sequence
+                    .iter()
+                    .map(|launch| device.module(&launch.kernel))
+                    .collect::<Result<_>>()?,
+                launches,
             },
         };
         let event = || Event::new(EventFlags::DEFAULT).map_err(cust_failed("an event"));
@@ -106,6 +122,18 @@ impl Sampler for CudaSampler<'_> {
                 graph.replay(last)?;
                 *launches
             }
+            Work::Stream { modules, launches } => {
+                let functions = functions(modules, &self.sequence)?;
+                // The readings of the clock are done with: the host's own pace shall count.
+                stream.synchronize().map_err(cust_failed("a stream"))?;
+                record(&self.start)?;
+                for _ in 0..*launches {
+                    for (function, launch) in functions.iter().zip(&self.sequence) {
+                        self.device.enqueue_function(function, launch)?;
+                    }
+                }
+                *launches
+            }
         };
         record(&self.end)?;
         clock.end(stream)?;
@@ -131,6 +159,18 @@ impl Sampler for CudaSampler<'_> {
     }
 }
 
+/// The kernels of a sequence, each from its module.
+fn functions<'m>(
+    modules: &'m [Rc<LoadedModule>],
+    sequence: &[PreparedLaunch],
+) -> Result<Vec<Function<'m>>> {
+    sequence
+        .iter()
+        .zip(modules)
+        .map(|(launch, module)| modules::function(module, &launch.kernel))
+        .collect()
+}
+
 /// A graph of back-to-back launches, ready to be replayed.
 struct Graph<'d> {
     device: &'d CudaDevice,
@@ -146,11 +186,7 @@ impl<'d> Graph<'d> {
             .iter()
             .map(|launch| device.module(&launch.kernel))
             .collect::<Result<Vec<_>>>()?;
-        let functions = sequence
-            .iter()
-            .zip(&modules)
-            .map(|(launch, module)| modules::function(module, &launch.kernel))
-            .collect::<Result<Vec<_>>>()?;
+        let functions = functions(&modules, sequence)?;
         let stream = device.stream.as_inner().cast::<c_void>();
         let in_graph = |status| failed("recording a graph of launches", status);
         // SAFETY: the stream is the device's and is not being recorded.

@@ -154,12 +154,9 @@ impl<'a> GeometryWorker<'a> {
     }
 
     fn measure(&self, launch: &PreparedLaunch, stage: Stage) -> Result<Outcome, Failure> {
-        self.experiment.measuring.measure(
-            &*self.device,
-            slice::from_ref(launch),
-            HOT_LAUNCHES,
-            stage,
-        )
+        let measuring = &self.experiment.measuring;
+        let sampling = measuring.sampling(&*self.device, HOT_LAUNCHES);
+        measuring.measure(&*self.device, slice::from_ref(launch), sampling, stage)
     }
 }
 

@@ -29,7 +29,7 @@ use super::{Experiment, Measuring, Worker};
 use crate::{
     device::Device,
     launch::Dim3,
-    program, quantity,
+    quantity,
     report::{Cache, Row},
 };
 
@@ -76,7 +76,7 @@ impl Reduce {
                             LaunchKind::Clustered => clusters.iter().copied().map(Some).collect(),
                             _ => vec![None],
                         };
-                        for block in program::distinct(blocks) {
+                        for block in quantity::distinct(blocks) {
                             configurations.extend(clusters.iter().map(|&cluster| Configuration {
                                 variant,
                                 kernel,
@@ -126,9 +126,9 @@ impl Experiment for Reduce {
 
     fn work(&self) -> String {
         let all = || self.configurations.iter();
-        let operations = program::distinct(all().map(|c| c.operation.name())).join(", ");
-        let elements = program::distinct(all().map(|c| c.element.name())).join(", ");
-        let sizes: Vec<String> = program::distinct(all().map(|c| c.n))
+        let operations = quantity::distinct(all().map(|c| c.operation.name())).join(", ");
+        let elements = quantity::distinct(all().map(|c| c.element.name())).join(", ");
+        let sizes: Vec<String> = quantity::distinct(all().map(|c| c.n))
             .into_iter()
             .map(quantity::display)
             .collect();

@@ -57,12 +57,10 @@ impl<'a> ReduceWorker<'a> {
         }
         row.verified = true;
         let sequence = bound.sequence(self.arrays()?, Input::Random);
-        let outcome = self.experiment.measuring.measure(
-            &*self.device,
-            &sequence,
-            hot_launches(row.bytes.unwrap_or(0)),
-            Stage::Time,
-        )?;
+        let measuring = &self.experiment.measuring;
+        let times = hot_launches(row.bytes.unwrap_or(0));
+        let sampling = measuring.sampling(&*self.device, times);
+        let outcome = measuring.measure(&*self.device, &sequence, sampling, Stage::Time)?;
         Ok(timing::report(&*self.device, outcome, row))
     }
 

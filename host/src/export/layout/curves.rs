@@ -42,6 +42,8 @@ pub(in crate::export) struct Curves {
     pub(in crate::export) curves: Vec<Curve>,
     /// The device's peak, where the metric has one.
     pub(in crate::export) peak: Option<f64>,
+    /// What a time is of: a launch, or a round where every row has an axis `rounds`.
+    pub(in crate::export) per: &'static str,
 }
 
 /// One curve.
@@ -105,6 +107,10 @@ impl Curves {
             abscissa,
             curves,
             peak,
+            per: match rows.iter().all(|row| row.axes.contains_key("rounds")) {
+                true => "round",
+                false => "launch",
+            },
         }
     }
 
@@ -133,6 +139,11 @@ fn threads(block: Dim3) -> f64 {
 }
 
 fn choose_abscissa(rows: &[Row]) -> Abscissa {
+    // An experiment that names the number of blocks as an axis asks what depends on it.
+    let blocks = |row: &Row| row.axes.get("blocks").and_then(|value| value.as_f64());
+    if rows.iter().all(|row| blocks(row).is_some()) && varies(rows, blocks) {
+        return Abscissa::Axis("blocks".to_owned());
+    }
     if varies(rows, |row| row.block) {
         return Abscissa::Block;
     }
@@ -177,6 +188,9 @@ fn labels(rows: &[Row], abscissa: &Abscissa, with_grid: bool, unicode: bool) -> 
             }
             if *abscissa != Abscissa::Elements && varies(same_kernel(), |row| row.elements) {
                 label += &format!(", {} elements", count(row.elements));
+            }
+            if *abscissa != Abscissa::Block && varies(same_kernel(), |row| row.block) {
+                label += &format!(", {} threads", extents(row.block, unicode));
             }
             if with_grid && varies(same_kernel(), |row| row.grid) {
                 label += &format!(", grid {}", extents(row.grid, unicode));
