@@ -351,3 +351,14 @@ fn the_check_can_be_left_out() {
     };
     run.words().expect("no check, no fault");
 }
+
+#[test]
+fn whole_warps_that_release_and_acquire_adjacent_words_are_ordered() {
+    let words = silent(
+        "@!%p8 bra $second; st.shared.u32 [%r1], %tid_; st.release.gpu.global.u32 [%out], 1; ret; \
+         $second: ld.acquire.gpu.global.u32 %r5, [%out+-128]; setp.eq.u32 %p1, %r5, 0; \
+         @%p1 bra $second; ld.shared.u32 %r6, [%r1+-128]; st.global.u32 [%out], %r6; ret;",
+        64,
+    );
+    assert_eq!(words[32..64], (0..32).collect::<Vec<u32>>());
+}

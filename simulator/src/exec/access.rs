@@ -149,7 +149,7 @@ impl Warp {
         place.log.strong_read = access.strong;
         let mut values = ArrayVec::<Lanes, 8>::new();
         (0..count).for_each(|_| values.push([0; WARP_SIZE]));
-        if let Some(located) = contiguous(store, mask, &at, bytes, place, false) {
+        if let Some(located) = contiguous(access, store, mask, &at, place, false) {
             let data = place.memory.slice(located, bytes * WARP_SIZE);
             match (size, count) {
                 (4, 1) => {
@@ -207,7 +207,7 @@ impl Warp {
         for operand in &instruction.sources[1..=count] {
             values.push(self.value(*operand, mask, place)?);
         }
-        if let Some(located) = contiguous(store, mask, &at, bytes, place, true) {
+        if let Some(located) = contiguous(access, store, mask, &at, place, true) {
             let data = place.memory.slice_mut(located, bytes * WARP_SIZE);
             match (size, count) {
                 (4, 1) => {
@@ -374,19 +374,22 @@ fn window(space: Space) -> Option<u64> {
     }
 }
 
-/// The common case in one look-up: a full warp accesses adjacent, aligned, valid global memory.
+/// The common case in one look-up: a full warp accesses adjacent, aligned, valid global memory, and
+/// orders nothing by it.
 #[inline]
 fn contiguous(
+    access: Access,
     store: Store,
     mask: u32,
     at: &Lanes,
-    bytes: usize,
     place: &Place,
     write: bool,
 ) -> Option<super::memory::Located> {
+    let bytes = usize::from(access.bytes) * usize::from(access.count);
     let stride = bytes as u64;
     let adjacent = store == Store::Global
         && mask == u32::MAX
+        && !(access.strong && place.races.is_some())
         && at[0].is_multiple_of(stride)
         && at
             .iter()

@@ -50,7 +50,9 @@ impl Ahead {
             self.timed = 0;
         }
         let first = self.sectors.len() as u16;
-        self.sectors.extend_from_slice(&log.sectors);
+        if !log.sectors.is_empty() {
+            self.sectors.extend_from_slice(&log.sectors);
+        }
         self.executed.push(Executed {
             pc,
             step,

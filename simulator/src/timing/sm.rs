@@ -71,6 +71,7 @@ impl SmClock {
                     slot: slot as u16,
                 })
                 .collect(),
+            order: Vec::new(),
             pipes: [0; PIPES],
             free: 0,
             best: NOBODY,
@@ -111,6 +112,7 @@ impl SmClock {
             slot: slot as u16,
         };
         self.started += 1;
+        scheduler.add(position);
         scheduler.choose();
         start
     }
@@ -133,6 +135,8 @@ impl SmClock {
 
     /// The warp in `slot` has exited.
     pub fn stop_warp(&mut self, slot: usize) {
+        let (scheduler, position) = self.places[slot];
+        self.schedulers[scheduler as usize].remove(position);
         self.change(slot, |ready, warp| {
             *ready = NEVER;
             warp.before_wait = NEVER;

@@ -12,6 +12,8 @@ pub(super) struct Scheduler {
     pub(super) ready: Box<[u64]>,
     /// By position: the rest.
     pub(super) warps: Box<[Warp]>,
+    /// Positions of the warps that have started and not exited, the oldest first.
+    pub(super) order: Vec<u8>,
     /// When each pipe takes its next instruction.
     pub(super) pipes: [u64; PIPES],
     /// When the scheduler can issue again.
@@ -56,21 +58,38 @@ impl Scheduler {
     #[inline]
     pub(super) fn choose(&mut self) {
         let mut best = NOBODY;
-        for (&ready, warp) in self.ready.iter().zip(&self.warps) {
-            // Most warps wait for memory: they are ruled out without a look at their pipe. One
-            // that cannot issue at all does no harm, its time is `NEVER`.
-            if ready > best.cycle {
+        for &position in &self.order {
+            let ready = self.ready[usize::from(position)];
+            // Most warps wait for memory: they are ruled out without a look at their pipe, and of
+            // several at one time the oldest, which came first, issues.
+            if ready >= best.cycle {
                 continue;
             }
-            let candidate = Candidate {
-                cycle: ready.max(self.pipes[usize::from(warp.pipe)]).max(self.free),
-                age: warp.age,
-                slot: warp.slot,
-            };
-            if (candidate.cycle, candidate.age) < (best.cycle, best.age) {
-                best = candidate;
+            let warp = &self.warps[usize::from(position)];
+            let cycle = ready.max(self.pipes[usize::from(warp.pipe)]).max(self.free);
+            if cycle < best.cycle {
+                best = Candidate {
+                    cycle,
+                    age: warp.age,
+                    slot: warp.slot,
+                };
+                if cycle == self.free {
+                    // None can issue earlier.
+                    break;
+                }
             }
         }
         self.best = best;
+    }
+
+    /// A warp starts, the youngest of all.
+    pub(super) fn add(&mut self, position: u8) {
+        self.remove(position);
+        self.order.push(position);
+    }
+
+    /// A warp has exited.
+    pub(super) fn remove(&mut self, position: u8) {
+        self.order.retain(|&other| other != position);
     }
 }
