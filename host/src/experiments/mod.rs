@@ -9,6 +9,7 @@ pub mod clocks;
 pub mod geometry;
 mod residency;
 mod run;
+pub mod shuffle;
 pub mod thread_map;
 pub mod tile;
 pub mod verify;
