@@ -209,6 +209,8 @@ pub enum LaneInput {
     Random,
     /// 1 in each lane, so that a sum counts the lanes that went into it.
     Ones,
+    /// Each lane its number.
+    Lanes,
 }
 
 /// The device as reported.

@@ -4,9 +4,11 @@
 //! cover data (legend, peak and remarks stand outside the plot) and every point carries a `<title>`
 //! that a browser shows as a tooltip.
 
+mod arrows;
 mod axes;
 mod blocks;
 mod element;
+mod lane_panel;
 mod lanes;
 mod legend;
 mod marks;

@@ -18,7 +18,9 @@ use crate::{
 };
 
 const ANSWERS: usize = kernels::warp_vote::ANSWERS;
-const UNTOUCHED: u32 = u32::MAX;
+/// Byte that answers are filled with before a launch: not 0xff, since all lanes are a right answer.
+const UNANSWERED: u8 = 0xcd;
+pub(super) const UNTOUCHED: u32 = u32::from_ne_bytes([UNANSWERED; 4]);
 
 /// One vote of one warp.
 pub(super) fn vote(
@@ -296,6 +298,6 @@ fn predicates(yes: u32) -> PerLane {
 
 fn poisoned(device: &Rc<dyn Device>, values: usize) -> Result<Buffer<u32>, Failure> {
     let mut buffer = Buffer::new(device, values).map_err(at_memory)?;
-    buffer.fill(POISON).map_err(at_memory)?;
+    buffer.fill(UNANSWERED).map_err(at_memory)?;
     Ok(buffer)
 }

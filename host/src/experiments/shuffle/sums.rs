@@ -19,7 +19,7 @@ use crate::{
 
 /// Places per thread in the outputs.
 const STEPS: usize = kernels::shuffle_reduce::STEPS;
-/// Warps of a launch: one of ones, the others of random values.
+/// Warps of a launch: one of small numbers, which is shown, the others of random values.
 pub(super) const WARPS: usize = 9;
 
 /// What came back: [`STEPS`] places per thread.
@@ -42,7 +42,12 @@ pub(super) fn sum(
         Summing::Scan => Part::Scan,
         Summing::Butterfly | Summing::Down => Part::Reduce,
     };
-    let mut input = vec![ty.one(); LANES as usize];
+    let mut input: Vec<u64> = (0..LANES)
+        .map(|lane| match shown_input(summing) {
+            LaneInput::Lanes => ty.whole(lane),
+            LaneInput::Ones | LaneInput::Random => ty.whole(1),
+        })
+        .collect();
     input.extend(ty.summands(Stream::new(seed, SUMMANDS), WARPS - 1));
     let mut all = Verified::default();
     for &width in &run.widths {
@@ -62,6 +67,15 @@ pub(super) fn sum(
         });
     }
     Ok(all)
+}
+
+/// What the first warp sums. Ones make a scan count; but in a reduction by down they would hide which
+/// lanes hold no sum of the segment.
+fn shown_input(summing: Summing) -> LaneInput {
+    match summing {
+        Summing::Butterfly | Summing::Down => LaneInput::Lanes,
+        Summing::Scan => LaneInput::Ones,
+    }
 }
 
 fn launch<T: LaneValue>(
@@ -135,7 +149,7 @@ pub(super) fn check(
     Ok(comparisons)
 }
 
-/// The warp of ones and the first one of random values.
+/// The warp of small numbers and the first one of random values.
 fn records(
     summing: Summing,
     ty: LaneType,
@@ -158,13 +172,14 @@ fn records(
                     Some(before) => outcome.sums[place(before)],
                     None => values[lane],
                 };
-                let (received, sum) = (outcome.received[place(number)], outcome.sums[place(number)]);
+                let (received, sum) =
+                    (outcome.received[place(number)], outcome.sums[place(number)]);
                 records.push(LaneRecord {
                     width: Some(width),
                     argument: Some(step.delta),
                     step: Some(number as u32),
                     input: Some(if warp == 0 {
-                        LaneInput::Ones
+                        shown_input(summing)
                     } else {
                         LaneInput::Random
                     }),

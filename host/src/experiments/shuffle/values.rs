@@ -26,12 +26,30 @@ pub enum LaneType {
 macro_rules! with_type {
     ($ty:expr, $T:ident => $body:expr) => {
         match $ty {
-            $crate::experiments::shuffle::values::LaneType::I32 => { type $T = i32; $body }
-            $crate::experiments::shuffle::values::LaneType::U32 => { type $T = u32; $body }
-            $crate::experiments::shuffle::values::LaneType::I64 => { type $T = i64; $body }
-            $crate::experiments::shuffle::values::LaneType::U64 => { type $T = u64; $body }
-            $crate::experiments::shuffle::values::LaneType::F32 => { type $T = f32; $body }
-            $crate::experiments::shuffle::values::LaneType::F64 => { type $T = f64; $body }
+            $crate::experiments::shuffle::values::LaneType::I32 => {
+                type $T = i32;
+                $body
+            }
+            $crate::experiments::shuffle::values::LaneType::U32 => {
+                type $T = u32;
+                $body
+            }
+            $crate::experiments::shuffle::values::LaneType::I64 => {
+                type $T = i64;
+                $body
+            }
+            $crate::experiments::shuffle::values::LaneType::U64 => {
+                type $T = u64;
+                $body
+            }
+            $crate::experiments::shuffle::values::LaneType::F32 => {
+                type $T = f32;
+                $body
+            }
+            $crate::experiments::shuffle::values::LaneType::F64 => {
+                type $T = f64;
+                $body
+            }
         }
     };
 }
@@ -39,12 +57,20 @@ pub(super) use with_type;
 
 /// A Rust type with its kernels.
 pub(super) trait LaneValue: bytemuck::Pod {
-    const SHUFFLE: Kernel<(u32, u32, *const u32, *const u32, *const Self, *mut Self, *mut u32)>;
+    const SHUFFLE: Kernel<(
+        u32,
+        u32,
+        *const u32,
+        *const u32,
+        *const Self,
+        *mut Self,
+        *mut u32,
+    )>;
     const MATCH: Kernel<(*const u32, *const Self, *mut u32, *mut u32)>;
     const REDUCE: Kernel<(u32, u32, *const Self, *mut Self, *mut Self)>;
     const SCAN: Kernel<(u32, *const Self, *mut Self, *mut Self)>;
     const BROADCAST: Kernel<(*const u32, *const u32, *const Self, *mut u32, *mut Self)>;
-    const ONE: Self;
+    fn whole(number: u32) -> Self;
     fn of_bits(bits: u64) -> Self;
     fn bits(self) -> u64;
     fn plus(self, other: Self) -> Self;
@@ -53,7 +79,7 @@ pub(super) trait LaneValue: bytemuck::Pod {
 
 macro_rules! lane_values {
     ($($ty:ty: $shuffle:ident $matching:ident $reduce:ident $scan:ident $broadcast:ident,
-        $one:expr, $of_bits:expr, $bits:expr, $plus:expr, $format:literal;)*) => {$(
+        $whole:expr, $of_bits:expr, $bits:expr, $plus:expr, $text:expr;)*) => {$(
         impl LaneValue for $ty {
             const SHUFFLE: Kernel<(
                 u32, u32, *const u32, *const u32, *const Self, *mut Self, *mut u32,
@@ -66,7 +92,11 @@ macro_rules! lane_values {
             const BROADCAST: Kernel<(
                 *const u32, *const u32, *const Self, *mut u32, *mut Self,
             )> = kernels::$broadcast;
-            const ONE: Self = $one;
+
+            fn whole(number: u32) -> Self {
+                let convert: fn(u32) -> Self = $whole;
+                convert(number)
+            }
 
             fn of_bits(bits: u64) -> Self {
                 let convert: fn(u64) -> Self = $of_bits;
@@ -84,7 +114,8 @@ macro_rules! lane_values {
             }
 
             fn text(self) -> String {
-                format!($format, self)
+                let text: fn(Self) -> String = $text;
+                text(self)
             }
         }
     )*};
@@ -92,18 +123,28 @@ macro_rules! lane_values {
 
 lane_values! {
     i32: SHUFFLE_I32 WARP_MATCH_I32 SHUFFLE_REDUCE_I32 SHUFFLE_SCAN_I32 SHUFFLE_BROADCAST_I32,
-        1, |bits| bits as i32, |value| u64::from(value as u32), i32::wrapping_add, "{}";
+        |number| number as i32, |bits| bits as i32, |value| u64::from(value as u32), i32::wrapping_add, |value| value.to_string();
     u32: SHUFFLE_U32 WARP_MATCH_U32 SHUFFLE_REDUCE_U32 SHUFFLE_SCAN_U32 SHUFFLE_BROADCAST_U32,
-        1, |bits| bits as u32, u64::from, u32::wrapping_add, "{}";
+        |number| number, |bits| bits as u32, u64::from, u32::wrapping_add, |value| value.to_string();
     i64: SHUFFLE_I64 WARP_MATCH_I64 SHUFFLE_REDUCE_I64 SHUFFLE_SCAN_I64 SHUFFLE_BROADCAST_I64,
-        1, |bits| bits as i64, |value| value as u64, i64::wrapping_add, "{}";
+        i64::from, |bits| bits as i64, |value| value as u64, i64::wrapping_add, |value| value.to_string();
     u64: SHUFFLE_U64 WARP_MATCH_U64 SHUFFLE_REDUCE_U64 SHUFFLE_SCAN_U64 SHUFFLE_BROADCAST_U64,
-        1, |bits| bits, |value| value, u64::wrapping_add, "{}";
+        u64::from, |bits| bits, |value| value, u64::wrapping_add, |value| value.to_string();
     f32: SHUFFLE_F32 WARP_MATCH_F32 SHUFFLE_REDUCE_F32 SHUFFLE_SCAN_F32 SHUFFLE_BROADCAST_F32,
-        1.0, |bits| f32::from_bits(bits as u32), |value| u64::from(value.to_bits()),
-        |a, b| a + b, "{:e}";
+        |number| number as f32, |bits| f32::from_bits(bits as u32), |value| u64::from(value.to_bits()),
+        |a, b| a + b, |value| float_text(value.into(), format!("{value:e}"));
     f64: SHUFFLE_F64 WARP_MATCH_F64 SHUFFLE_REDUCE_F64 SHUFFLE_SCAN_F64 SHUFFLE_BROADCAST_F64,
-        1.0, f64::from_bits, f64::to_bits, |a, b| a + b, "{:e}";
+        f64::from, f64::from_bits, f64::to_bits, |a, b| a + b,
+        |value| float_text(value, format!("{value:e}"));
+}
+
+/// A float's text: without an exponent where it is a whole number of few digits.
+fn float_text(value: f64, exponential: String) -> String {
+    if value.fract() == 0.0 && value.abs() < 1e6 {
+        value.to_string()
+    } else {
+        exponential
+    }
 }
 
 impl LaneType {
@@ -127,9 +168,9 @@ impl LaneType {
         with_type!(self, T => 8 * size_of::<T>() as u32)
     }
 
-    /// 1.
-    pub fn one(self) -> u64 {
-        with_type!(self, T => T::ONE.bits())
+    /// A whole number below 2^24, which every type has.
+    pub fn whole(self, number: u32) -> u64 {
+        with_type!(self, T => T::whole(number).bits())
     }
 
     /// The sum of two values: integers wrap around, floats are rounded to the nearest.

@@ -135,7 +135,9 @@ fn case(report: &Report, exchange: &Exchange) -> String {
 
 fn axis(report: &Report, exchange: &Exchange, name: &str) -> String {
     let row = report.rows.get(exchange.row);
-    let text = row.and_then(|row| row.axes.get(name)).and_then(Value::as_str);
+    let text = row
+        .and_then(|row| row.axes.get(name))
+        .and_then(Value::as_str);
     printable(text.unwrap_or_default())
 }
 
@@ -155,7 +157,13 @@ fn few_lanes(mask: u32) -> String {
 
 /// Lines of cells, each column as wide as its widest cell.
 fn columns<const N: usize>(lines: &[[String; N]]) -> String {
-    let width = |column: usize| lines.iter().map(|line| line[column].len()).max().unwrap_or(0);
+    let width = |column: usize| {
+        lines
+            .iter()
+            .map(|line| line[column].len())
+            .max()
+            .unwrap_or(0)
+    };
     let widths: Vec<usize> = (0..N).map(width).collect();
     let mut text = String::new();
     for line in lines {

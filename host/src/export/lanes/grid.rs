@@ -58,8 +58,7 @@ impl Grid {
                     line += &match &cells[lane] {
                         Some(cell_of) => {
                             let mark = if cell_of.kept { KEPT } else { ' ' };
-                            let shown =
-                                format!("{:>width$}{mark}", cell_of.text, width = cell - 1);
+                            let shown = format!("{:>width$}{mark}", cell_of.text, width = cell - 1);
                             if cell_of.kept {
                                 style.paint(Paint::Aside, &shown)
                             } else {

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{
     Exchange, collectives, exchanges,
     grid::{Cell, Grid},
-    meaning,
+    meaning, of_what,
 };
 use crate::{
     experiments::shuffle::{CASE_AXIS, TYPE_AXIS},
@@ -61,10 +61,9 @@ pub fn render(report: &Report, style: &Style, show: Show, remarks: bool) -> Stri
             LaneOperation::ReduceButterfly | LaneOperation::ReduceDown | LaneOperation::Scan => {
                 sums(&exchanges).render(style)
             }
-            LaneOperation::Idx
-            | LaneOperation::Up
-            | LaneOperation::Down
-            | LaneOperation::Xor => shuffles(report, &exchanges, show).render(style),
+            LaneOperation::Idx | LaneOperation::Up | LaneOperation::Down | LaneOperation::Xor => {
+                shuffles(report, &exchanges, show).render(style)
+            }
         };
     }
     text + &aside(report, style)
@@ -111,10 +110,13 @@ fn title(report: &Report, exchange: &Exchange) -> String {
         LaneOperation::Broadcast => {
             "Broadcast: the lowest lane that votes yes gives its value to all".to_owned()
         }
-        LaneOperation::ReduceButterfly | LaneOperation::ReduceDown | LaneOperation::Scan => format!(
-            "{ty}, {}: the sum in each lane, of ones, after each step",
-            meaning(first.operation)
-        ),
+        LaneOperation::ReduceButterfly | LaneOperation::ReduceDown | LaneOperation::Scan => {
+            format!(
+                "{ty}, {}: the sum in each lane after each step, {}",
+                meaning(first.operation),
+                of_what(first.input)
+            )
+        }
         _ if case.is_empty() => format!("{ty}, {}", meaning(first.operation)),
         _ => {
             let mut masks: Vec<u32> = exchange.lanes.iter().map(|lane| lane.mask).collect();
@@ -169,11 +171,11 @@ fn mode(operation: LaneOperation) -> &'static str {
     }
 }
 
-/// The sums of ones.
+/// The sums of small numbers.
 fn sums(exchanges: &[&Exchange]) -> Grid {
     let lines = exchanges
         .iter()
-        .filter(|exchange| exchange.common().input == Some(LaneInput::Ones))
+        .filter(|exchange| exchange.common().input != Some(LaneInput::Random))
         .map(|exchange| {
             let first = exchange.common();
             let label = format!(
@@ -181,7 +183,10 @@ fn sums(exchanges: &[&Exchange]) -> Grid {
                 first.width.unwrap_or(32),
                 first.argument.unwrap_or(0)
             );
-            (label, cells(exchange, |lane| lane.sum.clone().unwrap_or_default()))
+            (
+                label,
+                cells(exchange, |lane| lane.sum.clone().unwrap_or_default()),
+            )
         })
         .collect();
     Grid {

@@ -1,10 +1,10 @@
 //! Reports about lanes, as text: who received from whom, votes, matches and sums.
 
-pub mod listing;
 mod collectives;
 mod grid;
+pub mod listing;
 
-use crate::report::{LaneOperation, LaneRecord, RecordData, Report};
+use crate::report::{LaneInput, LaneOperation, LaneRecord, RecordData, Report};
 
 /// What the lanes of one warp got from one operation, or one step of it.
 pub(in crate::export) struct Exchange<'a> {
@@ -68,6 +68,15 @@ pub(in crate::export) fn meaning(operation: LaneOperation) -> &'static str {
         LaneOperation::ReduceDown => "reduction by down",
         LaneOperation::Scan => "inclusive scan by up",
         LaneOperation::Broadcast => "broadcast of an elected lane's value",
+    }
+}
+
+/// What is summed.
+pub(in crate::export) fn of_what(input: Option<LaneInput>) -> &'static str {
+    match input {
+        Some(LaneInput::Ones) => "where each began with 1",
+        Some(LaneInput::Lanes) => "where each began with its number",
+        Some(LaneInput::Random) | None => "of random values",
     }
 }
 
