@@ -115,10 +115,18 @@ print("the listing")
             self.assertIn(f"| geometry | {program} | **FAILED** |", summary)
         self.assertTrue((self.folder / "out" / "geometry.tar.gz").is_file())
 
+    def test_a_shuffle_without_a_report_fails(self):
+        done = self.check([], "shuffle")
+        self.assertEqual(done.returncode, 1)
+        summary = (self.folder / "out" / "summary.md").read_text()
+        self.assertIn("| shuffle | shuffle | **FAILED** |", summary)
+        self.assertIn("| shuffle | shuffle under racecheck | **FAILED** |", summary)
+        self.assertTrue((self.folder / "out" / "shuffle.tar.gz").is_file())
+
     def test_an_unknown_step_is_a_usage_error(self):
         done = self.check([], "tset")
         self.assertEqual(done.returncode, 2)
-        self.assertIn("there are device, tests, sweep, clocks, peers, geometry, sanitizer", done.stderr)
+        self.assertIn("there are device, tests, sweep, clocks, peers, geometry, shuffle, sanitizer", done.stderr)
 
 
 if __name__ == "__main__":

@@ -44,12 +44,12 @@ impl MaskCase {
         match self {
             Self::EvenLanes => [0x5555_5555; 32],
             Self::LowerHalf => [0xffff; 32],
-            Self::TwoGroups => {
-                std::array::from_fn(|lane| if lane < 8 { GROUP } else { !GROUP })
-            }
+            Self::TwoGroups => std::array::from_fn(|lane| if lane < 8 { GROUP } else { !GROUP }),
             Self::OneLane => [1 << 19; 32],
             // Two lanes at least, and not all.
-            Self::Random => [Stream::new(seed, MASKS).bits(0) as u32 & 0xffff_fbff | 0x0001_0010; 32],
+            Self::Random => {
+                [Stream::new(seed, MASKS).bits(0) as u32 & 0xffff_fbff | 0x0001_0010; 32]
+            }
         }
     }
 }
@@ -81,9 +81,21 @@ pub(super) fn votes(seed: u64) -> Vec<VoteCase> {
         ("all but one", [WHOLE; 32], !(1 << 31)),
         ("all", [WHOLE; 32], WHOLE),
         ("random", [WHOLE; 32], random(0)),
-        ("even lanes, all of them", partial(MaskCase::EvenLanes), 0x5555_5555),
-        ("even lanes, only odd ones", partial(MaskCase::EvenLanes), 0xaaaa_aaaa),
-        ("lower half, random", partial(MaskCase::LowerHalf), random(1)),
+        (
+            "even lanes, all of them",
+            partial(MaskCase::EvenLanes),
+            0x5555_5555,
+        ),
+        (
+            "even lanes, only odd ones",
+            partial(MaskCase::EvenLanes),
+            0xaaaa_aaaa,
+        ),
+        (
+            "lower half, random",
+            partial(MaskCase::LowerHalf),
+            random(1),
+        ),
         ("two groups, the first", partial(MaskCase::TwoGroups), 0xff),
         ("one lane, itself", partial(MaskCase::OneLane), 1 << 19),
         ("random lanes, random", partial(MaskCase::Random), random(2)),

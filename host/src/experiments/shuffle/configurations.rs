@@ -214,8 +214,13 @@ impl Configuration {
 
     /// The row's axes: those that it has.
     pub(super) fn axes(&self, run: &Choice) -> Vec<(&'static str, Value)> {
-        let (mut mode, mut ty, mut width, mut arguments, mut case) =
-            (Value::Null, Value::Null, Value::Null, Value::Null, Value::Null);
+        let (mut mode, mut ty, mut width, mut arguments, mut case) = (
+            Value::Null,
+            Value::Null,
+            Value::Null,
+            Value::Null,
+            Value::Null,
+        );
         let all_widths = || json!(ranges(&run.widths));
         let tried = || json!(format!("{}; one per lane", ranges(&run.arguments)));
         match self {

@@ -91,21 +91,18 @@ impl Experiment for Shuffle {
                  undefined, and on purpose"
                     .to_string()
             }
-            _ => format!(
-                "{}; {}, {}, {}, {} of each; random values of seed {}; every lane is compared with a \
-                 model on the host",
-                self.run
-                    .parts
-                    .iter()
-                    .map(|part| part.name())
-                    .collect::<Vec<_>>()
-                    .join(", "),
-                names(self.run.modes.len(), "mode"),
-                names(self.run.types.len(), "type"),
-                names(self.run.widths.len(), "width"),
-                names(self.run.arguments.len(), "argument"),
-                self.seed
-            ),
+            _ => {
+                let parts: Vec<&str> = self.run.parts.iter().map(|part| part.name()).collect();
+                format!(
+                    "{}; {}, {}, {}, {}; values of seed {}; every lane is verified",
+                    parts.join(", "),
+                    names(self.run.modes.len(), "mode"),
+                    names(self.run.types.len(), "type"),
+                    names(self.run.widths.len(), "width"),
+                    names(self.run.arguments.len(), "argument"),
+                    self.seed
+                )
+            }
         }
     }
 

@@ -132,9 +132,8 @@ pub fn match_all(mask: u32, values: &[u64], lane: u32) -> u32 {
 
 /// The lane that a mask's lanes elect: the lowest that says yes, or else the lowest.
 pub fn leader(mask: u32, yes: u32) -> u32 {
-    let members = |of: &dyn Fn(u32) -> bool| {
-        (0..LANES).find(|&lane| mask >> lane & 1 != 0 && of(lane))
-    };
+    let members =
+        |of: &dyn Fn(u32) -> bool| (0..LANES).find(|&lane| mask >> lane & 1 != 0 && of(lane));
     members(&|lane| yes >> lane & 1 != 0)
         .or_else(|| members(&|_| true))
         .unwrap_or(0)

@@ -130,7 +130,10 @@ pub(super) fn partial(
                         .collect();
                     let index = own.bits(32 * warp + lane as u64) as usize;
                     // A lane outside its mask has none and needs none.
-                    candidates.get(index % candidates.len().max(1)).copied().unwrap_or(0)
+                    candidates
+                        .get(index % candidates.len().max(1))
+                        .copied()
+                        .unwrap_or(0)
                 }),
                 argument: None,
             }));
@@ -179,9 +182,8 @@ pub(super) fn run<T: LaneValue>(
     device: &Rc<dyn Device>,
     launch: &Launch,
 ) -> Result<Outcome, Failure> {
-    let per_lane = |of: &dyn Fn(&Warp) -> PerLane| -> Vec<u32> {
-        launch.warps.iter().flat_map(of).collect()
-    };
+    let per_lane =
+        |of: &dyn Fn(&Warp) -> PerLane| -> Vec<u32> { launch.warps.iter().flat_map(of).collect() };
     let buffer = |values: Vec<u32>| Buffer::from_slice(device, &values).map_err(at_memory);
     let masks = buffer(per_lane(&|warp| warp.masks))?;
     let arguments = buffer(per_lane(&|warp| warp.arguments))?;

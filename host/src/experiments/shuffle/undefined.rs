@@ -9,12 +9,7 @@ use super::{
     shuffles::{Launch, Warp, run},
     values::LaneType,
 };
-use crate::{
-    device::Device,
-    experiments::Failure,
-    random::Stream,
-    report::Stage,
-};
+use crate::{device::Device, experiments::Failure, random::Stream, report::Stage};
 
 const LOWER: u32 = 0x0000_ffff;
 const UPPER: u32 = !LOWER;

@@ -4,7 +4,10 @@ use std::rc::Rc;
 
 use serde_json::json;
 
-use super::{COMPARISONS_AXIS, Shuffle, collectives, configurations::Configuration, shuffles, sums, undefined};
+use super::{
+    COMPARISONS_AXIS, Shuffle, collectives, configurations::Configuration, shuffles, sums,
+    undefined,
+};
 use crate::{
     device::{Device, DeviceError},
     experiments::{Experiment, Failure, Worker},

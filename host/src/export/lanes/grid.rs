@@ -75,3 +75,59 @@ impl Grid {
         text
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lanes 0 to 29 kept a value, lane 30 has another's, lane 31 took no part.
+    fn grid() -> Grid {
+        let cell = |lane: u32| Cell {
+            text: lane.to_string(),
+            kept: lane < 30,
+            segment: 0,
+        };
+        let cells = (0..32)
+            .map(|lane| (lane < 31).then(|| cell(lane)))
+            .collect();
+        Grid {
+            heading: "argument".to_owned(),
+            lines: vec![("1".to_owned(), cells)],
+        }
+    }
+
+    #[test]
+    fn a_lane_is_a_column() {
+        let text = grid().render(&Style::PLAIN);
+        let [heading, line] = text.lines().collect::<Vec<_>>()[..] else {
+            panic!("{text}");
+        };
+        assert!(heading.starts_with("argument  0  1  2") && heading.ends_with(" 30 31"));
+        assert!(
+            line.starts_with("       1  0* 1* 2*") && line.ends_with("28*29*30  ·"),
+            "{line}"
+        );
+        assert_eq!(heading.chars().count(), line.chars().count());
+    }
+
+    #[test]
+    fn a_narrow_terminal_gets_fewer_lanes_on_a_line() {
+        for width in [8, 30, 60, 105, 106] {
+            let style = Style {
+                width: Some(width),
+                unicode: false,
+                ..Style::PLAIN
+            };
+            let text = grid().render(&style);
+            let longest = text.lines().map(|line| line.chars().count()).max();
+            assert!(
+                longest.is_some_and(|longest| longest <= usize::from(width).max(12)),
+                "{text}"
+            );
+            assert_eq!(text.matches('*').count(), 30);
+            assert_eq!(text.matches('-').count(), 1);
+            let lines = if width >= 105 { 2 } else { 4 };
+            assert!(text.lines().count() >= lines, "{text}");
+        }
+    }
+}
