@@ -147,32 +147,32 @@ fn plural(count: usize) -> &'static str {
     if count == 1 { "" } else { "s" }
 }
 
-/// How many comparisons agreed, and which rows did not.
+/// How many comparisons agreed, and how many configurations failed.
 pub fn conclusions(rows: &[Row]) -> Vec<String> {
     let compared = |row: &Row| row.axes.get(COMPARISONS_AXIS).and_then(Value::as_u64);
     let verified: Vec<&Row> = rows.iter().filter(|row| row.verified).collect();
     let total: u64 = verified.iter().filter_map(|row| compared(row)).sum();
-    let mut sentences = Vec::new();
-    if !verified.is_empty() {
-        let kernels: std::collections::BTreeSet<&str> =
-            verified.iter().map(|row| &*row.kernel).collect();
-        sentences.push(format!(
-            "{} comparisons of what a lane got with the model: all agree ({} configurations of {} \
-             kernels).",
-            crate::quantity::display(total),
-            verified.len(),
-            kernels.len()
-        ));
-    }
+    let kernels: std::collections::BTreeSet<&str> =
+        verified.iter().map(|row| &*row.kernel).collect();
     let failed = rows
         .iter()
         .filter(|row| matches!(row.status, Status::Failed { .. }))
         .count();
-    if failed > 0 {
-        sentences.push(format!(
-            "{failed} of {} configurations failed: see above.",
+    let of = format!(
+        "{} comparisons of what a lane got with the model",
+        crate::quantity::display(total)
+    );
+    let (done, used) = (verified.len(), kernels.len());
+    let configurations = format!("configuration{}", plural(done));
+    let kernels = format!("kernel{}", plural(used));
+    match (done, failed) {
+        (0, 0) => Vec::new(),
+        (_, 0) => vec![format!(
+            "{of}: all agree ({done} {configurations} of {used} {kernels})."
+        )],
+        _ => vec![format!(
+            "{failed} of {} configurations failed, see above; {of} agree in the {done} others.",
             rows.len()
-        ));
+        )],
     }
-    sentences
 }

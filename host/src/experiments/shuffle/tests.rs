@@ -358,6 +358,50 @@ fn one_wrong_step_of_a_sum_is_found() {
     }
 }
 
+#[test]
+fn a_failure_is_no_agreement() {
+    let row = |verified: bool| Row {
+        kernel: "shuffle_i32".to_string(),
+        axes: Map::from_iter([(
+            COMPARISONS_AXIS.to_string(),
+            json!(1000 * u32::from(verified)),
+        )]),
+        status: if verified {
+            Status::Ok
+        } else {
+            Status::Failed {
+                stage: Stage::Verification,
+                reason: "lane 1".to_string(),
+            }
+        },
+        verified,
+        ..crate::experiments::fake::row()
+    };
+    let of = |rows: &[bool]| {
+        conclusions(
+            &rows
+                .iter()
+                .map(|&verified| row(verified))
+                .collect::<Vec<_>>(),
+        )
+    };
+    assert_eq!(
+        of(&[true, true]),
+        [
+            "2 000 comparisons of what a lane got with the model: all agree (2 configurations of 1 kernel)."
+        ]
+    );
+    assert_eq!(
+        of(&[true, false]),
+        [
+            "1 of 2 configurations failed, see above; 1 000 comparisons of what a lane got with the model agree \
+          in the 1 others."
+        ]
+    );
+    assert!(!of(&[false])[0].contains("all agree"));
+    assert_eq!(of(&[]), [""; 0]);
+}
+
 /// A device whose kernels write nothing.
 #[test]
 fn a_device_that_does_nothing_fails_every_row() {
