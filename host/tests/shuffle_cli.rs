@@ -274,6 +274,46 @@ fn votes_matches_sums_and_broadcasts_are_listed() {
 }
 
 #[test]
+fn every_partial_mask_is_shown_where_it_is_asked_for() {
+    let text = printed(&["--show", "partial"]);
+    for case in [
+        "even lanes",
+        "lower half",
+        "two groups",
+        "one lane",
+        "random lanes",
+    ] {
+        let lines = section(&text, &format!("i32, partial mask, {case}: 0x"));
+        let modes: Vec<&str> = lines[2..]
+            .iter()
+            .filter_map(|line| line.split(' ').next())
+            .collect();
+        let known = ["idx", "up", "down", "xor"];
+        assert!(modes.iter().all(|mode| known.contains(mode)), "{lines:?}");
+    }
+    let text = printed(&[
+        "--show",
+        "partial",
+        "--mode",
+        "up",
+        "--width",
+        "16",
+        "--argument",
+        "0..31",
+    ]);
+    // By any number, whatever is out of range is the lane's own; with the even lanes by even numbers, or
+    // beyond the segment.
+    assert_eq!(
+        section(&text, "i32, partial mask, lower half").len(),
+        2 + 32
+    );
+    assert_eq!(
+        section(&text, "i32, partial mask, even lanes").len(),
+        2 + 8 + 16 + 1
+    );
+}
+
+#[test]
 fn a_scan_counts_its_lanes() {
     let report = report(&["--show", "scan", "--type", "i64", "--width", "32"]);
     let last: Vec<&str> = records(&report)

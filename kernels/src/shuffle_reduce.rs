@@ -13,7 +13,7 @@ use crate::gpu::{thread, warp};
 pub const STEPS: usize = 5;
 
 macro_rules! reductions {
-    ($($handle:ident $name:ident $ty:ty, $add:expr;)*) => {$(
+    ($($handle:ident $name:ident $ty:ty, |$a:ident, $b:ident| $sum:expr;)*) => {$(
         kernel! {
             #[doc = concat!("Sums segments of `", stringify!($ty), "`.")]
             ///
@@ -26,7 +26,7 @@ macro_rules! reductions {
             pub $handle = unsafe fn $name(
                 down: u32, width: u32, input: *const $ty, received: *mut $ty, held: *mut $ty,
             ) {
-                let add: fn($ty, $ty) -> $ty = $add;
+                let add = |$a: $ty, $b: $ty| -> $ty { $sum };
                 let i = thread::index_1d() as usize;
                 // SAFETY: whole warps; one input and STEPS places in each output per thread, and a
                 // width of at most 32 has at most STEPS steps.

@@ -12,7 +12,7 @@ use crate::gpu::{thread, warp};
 use crate::shuffle_reduce::STEPS;
 
 macro_rules! scans {
-    ($($handle:ident $name:ident $ty:ty, $add:expr;)*) => {$(
+    ($($handle:ident $name:ident $ty:ty, |$a:ident, $b:ident| $sum:expr;)*) => {$(
         kernel! {
             #[doc = concat!("Scans segments of `", stringify!($ty), "`.")]
             ///
@@ -25,7 +25,7 @@ macro_rules! scans {
             pub $handle = unsafe fn $name(
                 width: u32, input: *const $ty, received: *mut $ty, held: *mut $ty,
             ) {
-                let add: fn($ty, $ty) -> $ty = $add;
+                let add = |$a: $ty, $b: $ty| -> $ty { $sum };
                 let i = thread::index_1d() as usize;
                 // SAFETY: whole warps; one input and STEPS places in each output per thread, and a
                 // width of at most 32 has at most STEPS steps.

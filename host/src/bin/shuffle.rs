@@ -7,7 +7,7 @@ use clap::{CommandFactory, Parser, error::ErrorKind};
 use warplab::{
     experiments::{
         Devices,
-        shuffle::{self, Choice, Part, Shuffle, model::Mode, values::LaneType},
+        shuffle::{self, Choice, Part, PartialShown, Shuffle, model::Mode, values::LaneType},
     },
     export::lanes::listing::{self, Show},
     options::CommonOptions,
@@ -131,6 +131,7 @@ impl Arguments {
         if let Some(List(parts)) = &self.show {
             run.parts.clone_from(parts);
             shown.parts.clone_from(parts);
+            shown.partial = PartialShown::EveryMask;
         } else if self.mode.is_some() || self.argument.is_some() {
             // These are about shuffles alone.
             run.parts = vec![Part::Shuffle, Part::Partial];
@@ -151,7 +152,7 @@ impl Arguments {
         if let Some(List(arguments)) = &self.argument {
             run.arguments.clone_from(arguments);
             shown.arguments.clone_from(arguments);
-            shown.brief = false;
+            shown.partial = PartialShown::EveryArgument;
         }
         (run, shown)
     }
@@ -171,7 +172,11 @@ fn types(text: &str) -> Result<List<LaneType>, String> {
 
 fn widths(text: &str) -> Result<List<u32>, String> {
     let names = Choice::WIDTHS.map(|width| width.to_string());
-    let known: Vec<(&str, u32)> = names.iter().map(String::as_str).zip(Choice::WIDTHS).collect();
+    let known: Vec<(&str, u32)> = names
+        .iter()
+        .map(String::as_str)
+        .zip(Choice::WIDTHS)
+        .collect();
     named(text, &known)
 }
 
@@ -186,9 +191,17 @@ fn named<T: Copy + PartialEq>(text: &str, known: &[(&str, T)]) -> Result<List<T>
             .collect();
         if found.is_empty() {
             let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
-            return Err(format!("'{name}': one of {}, all is required", names.join(", ")));
+            return Err(format!(
+                "'{name}': one of {}, all is required",
+                names.join(", ")
+            ));
         }
-        list.extend(found.into_iter().filter(|value| !list.contains(value)).collect::<Vec<_>>());
+        list.extend(
+            found
+                .into_iter()
+                .filter(|value| !list.contains(value))
+                .collect::<Vec<_>>(),
+        );
     }
     Ok(List(list))
 }
@@ -202,16 +215,19 @@ fn arguments(text: &str) -> Result<List<u32>, String> {
     let mut list = Vec::new();
     for part in text.split(',') {
         let (first, last) = match part.split_once("..") {
-            Some((first, last)) => {
-                (number(first)?, number(last.strip_prefix('=').unwrap_or(last))?)
-            }
+            Some((first, last)) => (
+                number(first)?,
+                number(last.strip_prefix('=').unwrap_or(last))?,
+            ),
             None => {
                 let only = number(part)?;
                 (only, only)
             }
         };
         if first > last {
-            return Err(format!("the range {part} is empty: give the smaller end first"));
+            return Err(format!(
+                "the range {part} is empty: give the smaller end first"
+            ));
         }
         if list.len() + (last - first) as usize >= MOST_ARGUMENTS {
             return Err(format!("at most {MOST_ARGUMENTS} arguments are possible"));

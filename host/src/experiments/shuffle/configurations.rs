@@ -55,6 +55,17 @@ impl Part {
     }
 }
 
+/// How much of the shuffles with partial masks is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PartialShown {
+    /// Some of the masks, each mode with the first argument that is defined for it.
+    SomeMasks,
+    /// Every mask, each mode with the first argument that is defined for it.
+    EveryMask,
+    /// Every mask, each mode with every argument that is defined for it.
+    EveryArgument,
+}
+
 /// Parts, modes, types, widths and arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs)]
@@ -64,8 +75,7 @@ pub struct Choice {
     pub types: Vec<LaneType>,
     pub widths: Vec<u32>,
     pub arguments: Vec<u32>,
-    /// Of each mode with a partial mask one argument, rather than all.
-    pub brief: bool,
+    pub partial: PartialShown,
 }
 
 impl Choice {
@@ -80,7 +90,7 @@ impl Choice {
             types: LaneType::ALL.to_vec(),
             widths: Self::WIDTHS.to_vec(),
             arguments: (0..64).collect(),
-            brief: false,
+            partial: PartialShown::EveryArgument,
         }
     }
 
@@ -92,7 +102,7 @@ impl Choice {
             types: vec![LaneType::I32],
             widths: vec![32, 8],
             arguments: vec![1, 2, 4, 8, 16],
-            brief: true,
+            partial: PartialShown::SomeMasks,
         }
     }
 
@@ -103,7 +113,7 @@ impl Choice {
             types: Vec::new(),
             widths: Vec::new(),
             arguments: Vec::new(),
-            brief: false,
+            partial: PartialShown::EveryArgument,
         }
     }
 }

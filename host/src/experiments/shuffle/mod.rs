@@ -25,7 +25,7 @@ use std::rc::Rc;
 
 use serde_json::{Map, Value};
 
-pub use self::configurations::{Choice, Part};
+pub use self::configurations::{Choice, Part, PartialShown};
 use self::configurations::{Configuration, configurations};
 use super::{Experiment, Worker};
 use crate::{

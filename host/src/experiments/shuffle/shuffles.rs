@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::{
     cases::{ARGUMENTS, MaskCase, PerLane, VALUES},
-    configurations::{Choice, OWN_ARGUMENTS, Part},
+    configurations::{Choice, OWN_ARGUMENTS, Part, PartialShown},
     model::{self, LANES, Mode, WHOLE},
     values::{LaneType, LaneValue, download, upload, with_type},
     worker::{Verified, at_launch, at_memory, at_verification, disagreement, record},
@@ -149,14 +149,18 @@ pub(super) fn partial(
                 && shown.modes.contains(&mode)
                 && shown.types.contains(&ty)
                 && shown.widths.contains(&width);
-            let brief = matches!(
+            let some = matches!(
                 case,
                 MaskCase::EvenLanes | MaskCase::LowerHalf | MaskCase::TwoGroups
             );
+            let is_first = |argument| first == Some((width, argument));
             all.add(verified(device, &launch, &|argument| {
                 chosen
-                    && shown.arguments.contains(&argument)
-                    && (!shown.brief || brief && first == Some((width, argument)))
+                    && match shown.partial {
+                        PartialShown::SomeMasks => some && is_first(argument),
+                        PartialShown::EveryMask => is_first(argument),
+                        PartialShown::EveryArgument => shown.arguments.contains(&argument),
+                    }
             })?);
         }
     }
