@@ -16,7 +16,7 @@ use crate::{
 
 const LEFT: f64 = 24.0;
 /// From a panel to its right neighbour.
-const APART: f64 = 34.0;
+const APART: f64 = 42.0;
 /// Panels of one figure; it says how many more there are.
 const MOST: usize = 400;
 
@@ -42,7 +42,10 @@ pub(super) fn render(report: &Report) -> String {
     let heading = |exchange: &Exchange| heading(report, exchange);
     for section in single.chunk_by(|a, b| heading(a) == heading(b)) {
         canvas.heading(&heading(section[0]));
-        canvas.section(&by_argument(section));
+        for line in lines(section) {
+            canvas.section(&line);
+        }
+        canvas.y += 8.0;
     }
     for section in sums.chunk_by(|a, b| heading(a) == heading(b)) {
         canvas.heading(&heading(section[0]));
@@ -51,6 +54,7 @@ pub(super) fn render(report: &Report) -> String {
             .map(Panel::network)
             .collect();
         canvas.section(&panels);
+        canvas.y += 8.0;
     }
     if canvas.panels == 0 {
         canvas.note(
@@ -141,17 +145,26 @@ fn heading(report: &Report, exchange: &Exchange) -> String {
     }
 }
 
-/// One panel per exchange; the widths of one argument side by side.
-fn by_argument(section: &[&Exchange]) -> Vec<Panel> {
-    let mut ordered: Vec<&Exchange> = section.to_vec();
-    // Stable, so that everything else keeps its order.
-    if section
+/// A panel per exchange. Of one mode, the widths of an argument stand together and begin a line.
+fn lines(section: &[&Exchange]) -> Vec<Vec<Panel>> {
+    let panels = |exchanges: &[&Exchange]| exchanges.iter().copied().map(Panel::exchange).collect();
+    let first = section[0].common();
+    let one_mode = section
         .iter()
-        .all(|e| e.common().operation == section[0].common().operation)
-    {
-        ordered.sort_by_key(|exchange| exchange.common().argument);
+        .all(|exchange| exchange.common().operation == first.operation);
+    let one_width = section
+        .iter()
+        .all(|exchange| exchange.common().width == first.width);
+    if !one_mode || one_width {
+        return vec![panels(section)];
     }
-    ordered.into_iter().map(Panel::exchange).collect()
+    let mut ordered = section.to_vec();
+    // Stable, so that the widths keep their order.
+    ordered.sort_by_key(|exchange| exchange.common().argument);
+    ordered
+        .chunk_by(|a, b| a.common().argument == b.common().argument)
+        .map(panels)
+        .collect()
 }
 
 /// What the marks mean, above the panels.
@@ -225,6 +238,5 @@ impl Canvas {
             }
             self.y += height;
         }
-        self.y += 8.0;
     }
 }
