@@ -5,6 +5,7 @@ use std::{
     io::{self, IsTerminal, Write},
     process::ExitCode,
     sync::atomic::{AtomicBool, Ordering},
+    time::{Duration, Instant},
 };
 
 use anyhow::{Context, Result};
@@ -29,6 +30,10 @@ pub const FAILURE: u8 = 1;
 pub const USAGE: u8 = 2;
 /// Stopped by Ctrl-C: 128 and the signal's number, as shells do it.
 pub const INTERRUPTED: u8 = 130;
+
+/// After reports were rewritten they rest for so many times as long as that took: rewriting takes no more
+/// than a quarter of a run.
+const REWRITING_PAUSE: u32 = 3;
 
 static INTERRUPT: AtomicBool = AtomicBool::new(false);
 
@@ -150,6 +155,8 @@ impl Run<'_> {
         self.outputs.update(&report)?;
         let progress = self.progress();
         let mut written = Ok(());
+        // Every rewriting writes all rows: where rows come faster than that, some wait for a later one.
+        let (mut last, mut pause) = (Instant::now(), Duration::ZERO);
         experiments::run(self.experiment, devices, &INTERRUPT, &mut |row, records| {
             progress.set_message(format!("{} at block {}", row.kernel, row.block.x));
             let number = report.rows.len();
@@ -158,8 +165,11 @@ impl Run<'_> {
             report.rows.push(row);
             self.experiment.relate(&mut report.rows);
             progress.inc(1);
-            if written.is_ok() {
+            if written.is_ok() && last.elapsed() >= pause {
+                let start = Instant::now();
                 written = self.outputs.update(&report);
+                last = Instant::now();
+                pause = REWRITING_PAUSE * (last - start);
             }
         });
         progress.finish_and_clear();

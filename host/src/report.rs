@@ -49,6 +49,8 @@ pub enum RecordData {
     Thread(ThreadRecord),
     /// A block.
     Block(BlockRecord),
+    /// A lane in a warp operation.
+    Lane(LaneRecord),
 }
 
 /// Where a thread is in grid, block and warp, and what it saw there. Numbers count from 0, x
@@ -110,6 +112,105 @@ pub struct BlockRecord {
     pub start_ns: u64,
     /// See `start_ns`.
     pub end_ns: u64,
+}
+
+/// What a lane gave to a warp operation and what it got. Values stand there twice, as decimal text and
+/// as the value's bits in hexadecimal (`0x` and 8 or 16 digits): text, so that no reader of JSON rounds
+/// 64 bits to a double. The row says which type they are of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LaneRecord {
+    /// Which operation.
+    pub operation: LaneOperation,
+    /// The lane, 0 to 31.
+    pub lane: u32,
+    /// The lanes that take part, bit i for lane i.
+    pub mask: u32,
+    /// Lanes of a segment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub width: Option<u32>,
+    /// The shuffle's argument in this lane: a lane, a distance or bits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub argument: Option<u32>,
+    /// The step of a reduction or scan, from 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<u32>,
+    /// What the lanes began a reduction or scan with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<LaneInput>,
+    /// Bits of the value that the lane gave.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub given_bits: Option<String>,
+    /// The lane whose value it received.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source_lane: Option<u32>,
+    /// Whether the lane that it asked for was in range; where not, the value is its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_range: Option<bool>,
+    /// The value that it received.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub received: Option<String>,
+    /// Its bits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub received_bits: Option<String>,
+    /// The lane's sum after the step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sum: Option<String>,
+    /// Its bits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sum_bits: Option<String>,
+    /// The lane's own vote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub predicate: Option<bool>,
+    /// Whether all lanes of the mask voted yes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub all: Option<bool>,
+    /// Whether some lane of the mask voted yes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub any: Option<bool>,
+    /// Whether all lanes of the mask voted alike.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uniform: Option<bool>,
+    /// The lanes of the mask that voted yes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ballot: Option<u32>,
+    /// The active mask as this lane read it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub active_mask: Option<u32>,
+    /// The lanes of the mask with the same value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub match_any: Option<u32>,
+    /// The mask if all of its lanes have the same value, else 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub match_all: Option<u32>,
+}
+
+/// An operation among the lanes of a warp.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)]
+pub enum LaneOperation {
+    Idx,
+    Up,
+    Down,
+    Xor,
+    Vote,
+    Match,
+    ReduceButterfly,
+    ReduceDown,
+    Scan,
+    Broadcast,
+}
+
+/// What the lanes begin a reduction or scan with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LaneInput {
+    /// Random values.
+    Random,
+    /// 1 in each lane, so that a sum counts the lanes that went into it.
+    Ones,
+    /// Each lane its number.
+    Lanes,
 }
 
 /// The device as reported.

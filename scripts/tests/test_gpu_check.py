@@ -123,10 +123,18 @@ print("the listing")
             self.assertIn(f"| grid_sync | {what} | **FAILED** |", summary)
         self.assertTrue((self.folder / "out" / "grid_sync.tar.gz").is_file())
 
+    def test_a_shuffle_without_a_report_fails(self):
+        done = self.check([], "shuffle")
+        self.assertEqual(done.returncode, 1)
+        summary = (self.folder / "out" / "summary.md").read_text()
+        self.assertIn("| shuffle | shuffle | **FAILED** |", summary)
+        self.assertIn("| shuffle | shuffle under racecheck | **FAILED** |", summary)
+        self.assertTrue((self.folder / "out" / "shuffle.tar.gz").is_file())
+
     def test_an_unknown_step_is_a_usage_error(self):
         done = self.check([], "tset")
         self.assertEqual(done.returncode, 2)
-        self.assertIn("there are device, tests, sweep, clocks, peers, geometry, grid_sync, sanitizer", done.stderr)
+        self.assertIn("there are device, tests, sweep, clocks, peers, geometry, shuffle, grid_sync, sanitizer", done.stderr)
 
 
 if __name__ == "__main__":

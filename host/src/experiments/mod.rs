@@ -12,6 +12,7 @@ mod memory;
 pub mod reduce;
 mod residency;
 mod run;
+pub mod shuffle;
 pub mod thread_map;
 pub mod tile;
 mod timing;

@@ -4,9 +4,12 @@
 //! cover data (legend, peak and remarks stand outside the plot) and every point carries a `<title>`
 //! that a browser shows as a tooltip.
 
+mod arrows;
 mod axes;
 mod blocks;
 mod element;
+mod lane_panel;
+mod lanes;
 mod legend;
 mod marks;
 mod threads;
@@ -31,7 +34,8 @@ use crate::{
 pub(super) const FORMAT: Format = Format {
     name: "svg",
     extension: Some("svg"),
-    about: "a figure: bandwidth or time over block size, threads and their warps, or blocks over time",
+    about: "a figure: bandwidth or time over block size, threads and their warps, blocks over time, or \
+            which lane reads from which",
     render: |report, _| render(report),
 };
 
@@ -74,6 +78,7 @@ pub fn render(report: &Report) -> Result<String, ExportError> {
     match report.records.first().map(|record| &record.data) {
         Some(RecordData::Thread(_)) => return Ok(threads::render(report)),
         Some(RecordData::Block(_)) => return Ok(blocks::render(report)),
+        Some(RecordData::Lane(_)) => return Ok(lanes::render(report)),
         None => {}
     }
     let curves = Curves::of(report, true);

@@ -89,6 +89,13 @@ fn records_are_flat_objects() {
         ("sm", json!("none")),
         ("completion_clocks", json!(-1)),
         ("thread_x", json!(0.5)),
+        ("operation", json!("left")),
+        ("width", json!(3)),
+        ("mask", json!(1_u64 << 32)),
+        ("source_lane", json!(32)),
+        ("in_range", json!(1)),
+        ("received", json!(1.5)),
+        ("received_bits", json!("0x1")),
     ] {
         report["records"] = json!([{ "row": 0 }]);
         assert_eq!(errors(&report), Vec::<String>::new());

@@ -86,12 +86,10 @@ fn time(row: &Row) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
     use crate::{
         experiments::{
-            Experiment,
+            Experiment, Measuring,
             grid_sync::{GridSync, Shape},
         },
         report::{Cache, Timing},

@@ -18,7 +18,7 @@ pub(in crate::export) fn blocks(report: &Report, row: usize) -> Vec<&BlockRecord
         .filter(|record| record.row == row)
         .filter_map(|record| match &record.data {
             RecordData::Block(block) => Some(block),
-            RecordData::Thread(_) => None,
+            RecordData::Thread(_) | RecordData::Lane(_) => None,
         })
         .collect()
 }

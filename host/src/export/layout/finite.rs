@@ -29,7 +29,7 @@ pub(in crate::export) fn check(report: &Report) -> Result<(), NotFinite> {
         device,
         seed: _,
         rows,
-        // Whole numbers only.
+        // Whole numbers and text only.
         records: _,
     } = report;
     let DeviceDescription {

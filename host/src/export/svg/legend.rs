@@ -119,3 +119,12 @@ impl Legend {
         group
     }
 }
+
+/// Whether dark text reads better on a colour `#rrggbb` than white (luma of Rec. 601).
+pub(super) fn is_light(color: &str) -> bool {
+    let channel = |at: usize| {
+        let digits = color.get(at..at + 2).unwrap_or("0");
+        f64::from(u8::from_str_radix(digits, 16).unwrap_or(0))
+    };
+    0.299 * channel(1) + 0.587 * channel(3) + 0.114 * channel(5) > 140.0
+}

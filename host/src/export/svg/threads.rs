@@ -4,7 +4,7 @@
 use super::{
     FAINT_INK, INK,
     element::{Element, shorten, text, text_width},
-    legend::appearance,
+    legend::{appearance, is_light},
 };
 use crate::{
     export::{
@@ -225,13 +225,4 @@ fn tooltip(thread: &ThreadRecord) -> String {
         text += &format!(", clock {clock}, completion {completion}");
     }
     text
-}
-
-/// Whether dark text reads better on a colour `#rrggbb` than white (luma of Rec. 601).
-fn is_light(color: &str) -> bool {
-    let channel = |at: usize| {
-        let digits = color.get(at..at + 2).unwrap_or("0");
-        f64::from(u8::from_str_radix(digits, 16).unwrap_or(0))
-    };
-    0.299 * channel(1) + 0.587 * channel(3) + 0.114 * channel(5) > 140.0
 }

@@ -18,7 +18,7 @@ pub(in crate::export) fn threads(report: &Report, row: usize) -> Vec<&ThreadReco
         .filter(|record| record.row == row)
         .filter_map(|record| match &record.data {
             RecordData::Thread(thread) => Some(thread),
-            RecordData::Block(_) => None,
+            RecordData::Block(_) | RecordData::Lane(_) => None,
         })
         .collect()
 }
