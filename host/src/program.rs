@@ -2,7 +2,7 @@
 //! exit status. The programs themselves only read their command line.
 
 use std::{
-    io::{self, IsTerminal, Write},
+    io::{self, Write},
     process::ExitCode,
     sync::atomic::{AtomicBool, Ordering},
 };
@@ -11,6 +11,7 @@ use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::{
+    comparison::Comparison,
     device::{Properties, select},
     experiments::{self, Devices, Experiment},
     export::{self, Paint, Style},
@@ -19,6 +20,7 @@ use crate::{
     quantity,
     report::{DeviceDescription, Record, Report, Row, SCHEMA, Times},
     session::Session,
+    terminal::Terminal,
 };
 
 /// Everything was verified.
@@ -74,6 +76,56 @@ pub fn list_devices() -> Result<ExitCode> {
         text.push_str(&format!("{name:<12} {}, modelled\n", chip.product));
     }
     print(&text)
+}
+
+/// What `--compare` asks for before a device is opened: whether its files are this program's, and,
+/// of two files, the comparison itself, which needs no run. `usage` ends the process with a mistake
+/// in the command line. `None`: the program goes on.
+pub fn compare_files(
+    program: &str,
+    options: &CommonOptions,
+    usage: fn(&str) -> !,
+) -> Result<Option<ExitCode>> {
+    let files = &options.compare;
+    for file in files {
+        let (path, writer) = (&file.path, &file.report.program);
+        if writer != program {
+            usage(&format!(
+                "--compare {path}: a report of {program} is required, and {writer} wrote this one"
+            ));
+        }
+    }
+    let second = match &files[..] {
+        [] | [_] => return Ok(None),
+        [_, second] => &*second.report,
+        _ => usage(&format!(
+            "--compare is given {} times: give it once to compare a run with a file, or twice to compare \
+             two files",
+            files.len()
+        )),
+    };
+    for (option, given) in [
+        ("json", &options.json),
+        ("csv", &options.csv),
+        ("svg", &options.svg),
+    ] {
+        if given.is_some() {
+            usage(&format!(
+                "--{option}: two --compare run nothing, so there is no report to write: leave one of \
+                 them out, or give --md"
+            ));
+        }
+    }
+    let mut outputs = match Outputs::open(options) {
+        Err(error) if error.is_usage() => usage(&error.to_string()),
+        outputs => outputs?,
+    };
+    let mut terminal = Terminal::new(options, &outputs);
+    if let Some(comparison) = Comparison::asked(files, second) {
+        terminal.write(&export::compare::render(&comparison, &terminal.style))?;
+    }
+    outputs.finish(second)?;
+    Ok(Some(ExitCode::from(SUCCESS)))
 }
 
 /// A run of a program.
@@ -163,7 +215,14 @@ impl Run<'_> {
         });
         progress.finish_and_clear();
         // A terminal that fails costs no report.
-        let concluded = terminal.write(&view(&report, &terminal.style));
+        let mut text = view(&report, &terminal.style);
+        if let Some(comparison) = Comparison::asked(&self.options.compare, &report) {
+            text += &format!(
+                "\n{}",
+                export::compare::render(&comparison, &terminal.style)
+            );
+        }
+        let concluded = terminal.write(&text);
         written?;
         self.outputs.finish(&report)?;
         concluded?;
@@ -188,36 +247,6 @@ impl Run<'_> {
             bar.set_style(style);
         }
         bar
-    }
-}
-
-/// The stream that people read: standard output, or standard error while a format has the former,
-/// or none if that is not wanted either.
-struct Terminal {
-    stream: Option<Box<dyn Write>>,
-    style: Style,
-}
-
-impl Terminal {
-    fn new(options: &CommonOptions, outputs: &Outputs) -> Self {
-        let (stream, terminal): (Option<Box<dyn Write>>, bool) = if !outputs.on_standard_output() {
-            (Some(Box::new(io::stdout())), io::stdout().is_terminal())
-        } else if !options.quiet {
-            (Some(Box::new(io::stderr())), io::stderr().is_terminal())
-        } else {
-            (None, false)
-        };
-        Self {
-            stream,
-            style: Style::of_stdout(options.color.wanted(terminal)),
-        }
-    }
-
-    fn write(&mut self, text: &str) -> Result<()> {
-        match &mut self.stream {
-            Some(stream) => write_or_closed(stream, text).context("cannot write the table"),
-            None => Ok(()),
-        }
     }
 }
 

@@ -6,6 +6,7 @@
 use crate::report::Report;
 
 pub mod blocks;
+pub mod compare;
 mod layout;
 pub mod threads;
 
