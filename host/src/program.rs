@@ -146,7 +146,8 @@ pub struct Run<'a> {
 
 impl Run<'_> {
     /// Runs the experiment to its end, or until Ctrl-C; a second Ctrl-C ends the process at once.
-    /// The terminal gets the table, and unless it shall be quiet, the chart and the conclusions.
+    /// The terminal gets the table, unless it shall be quiet, the chart and the conclusions, and then
+    /// what `--compare` asks for.
     pub fn run(self, devices: Devices) -> Result<ExitCode> {
         let (quiet, conclusions) = (self.options.quiet, self.conclusions);
         self.run_with(devices, &|report, style| {

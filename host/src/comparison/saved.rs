@@ -45,9 +45,7 @@ fn parse(text: &[u8]) -> Result<Report, String> {
     let report: Report = serde_json::from_value(value)
         .map_err(|error| format!("this does not follow {SCHEMA}: {error}"))?;
     if report.rows.is_empty() {
-        return Err(
-            "this one has no rows, since its run ended before the first: run it again".to_string(),
-        );
+        return Err("this one has no rows to compare with".to_string());
     }
     Ok(report)
 }

@@ -99,13 +99,28 @@ pub(super) fn columns(comparison: &Comparison, unicode: bool) -> Vec<Column> {
             Some(format!("{rate:.decimal_places$}"))
         });
     }
+    let decimal_places = ratio_decimals(pairs);
     add("ratio", true, 0, &|pair| {
-        pair.ratio().map(|ratio| format!("{ratio:.3}"))
+        pair.ratio()
+            .map(|ratio| format!("{ratio:.decimal_places$}"))
     });
     add("difference", false, 0, &|pair| {
         Some(difference(pair, &comparison.sides))
     });
     columns
+}
+
+/// Decimal places of the ratios: 3, and up to 6 where `faster` or `slower` would stand beside 1.000.
+fn ratio_decimals(pairs: &[Pair]) -> usize {
+    let reads_1 = |pair: &Pair, places: usize| {
+        matches!(pair.verdict(), Verdict::Faster | Verdict::Slower)
+            && pair
+                .ratio()
+                .is_some_and(|ratio| format!("{ratio:.places$}") == format!("{:.places$}", 1.0))
+    };
+    (3..6)
+        .find(|&places| !pairs.iter().any(|pair| reads_1(pair, places)))
+        .unwrap_or(6)
 }
 
 /// Names of the settings in which rows differ, in their order.

@@ -23,11 +23,12 @@ pub(super) fn differences(comparison: &Comparison) -> Vec<String> {
             ));
         }
     };
-    differ(
-        "other device",
-        device(&before.device),
-        device(&after.device),
-    );
+    if before.device.name == after.device.name {
+        differ("other device", size(&before.device), size(&after.device));
+    } else {
+        let [first, second] = [before, after].map(|report| report.device.name.clone());
+        differ("other device", first, second);
+    }
     differ(
         "other kind of times",
         times(before.device.times).to_owned(),
@@ -48,9 +49,10 @@ pub(super) fn differences(comparison: &Comparison) -> Vec<String> {
     lines
 }
 
-fn device(device: &DeviceDescription) -> String {
+/// What tells devices of one name apart, such as a part of a GPU or another clock.
+fn size(device: &DeviceDescription) -> String {
     let clock = f64::from(device.clock_khz) / 1e6;
-    format!("{} ({} SMs at {clock:.2} GHz)", device.name, device.sms)
+    format!("{} SMs at {clock:.2} GHz", device.sms)
 }
 
 fn times(times: Times) -> &'static str {

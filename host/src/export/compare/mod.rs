@@ -87,8 +87,10 @@ pub fn render(comparison: &Comparison, style: &Style) -> String {
     for difference in differences::differences(comparison) {
         text += &line(Paint::Caution, &difference);
     }
-    if !comparison.pairs.is_empty() {
+    if comparison.typical_ratios().is_some() {
         text += &line(Paint::Aside, comparison.sides.explanation());
+    }
+    if !comparison.pairs.is_empty() {
         let paint = |index: usize| match comparison.pairs[index].verdict() {
             Verdict::Faster => Paint::Good,
             Verdict::Slower => Paint::Bad,
@@ -118,8 +120,10 @@ pub fn markdown(comparison: &Comparison) -> String {
         let items = differences.iter().map(|text| format!("- {}", escape(text)));
         parts.push(items.collect::<Vec<_>>().join("\n"));
     }
-    if !comparison.pairs.is_empty() {
+    if comparison.typical_ratios().is_some() {
         parts.push(escape(comparison.sides.explanation()));
+    }
+    if !comparison.pairs.is_empty() {
         let columns = columns::columns(comparison, true);
         parts.push(markdown::table(&columns).trim_end().to_owned());
     }

@@ -79,6 +79,13 @@ fn conclusion(comparison: &Comparison) -> String {
         return "No configuration is in both.".to_owned();
     }
     let plural = if pairs.len() == 1 { "" } else { "s" };
+    let rows = || pairs.iter().map(|pair| pair.after);
+    let elements = match rows().next() {
+        Some(row) if row.elements > 0 && !varies(rows(), |row| row.elements) => {
+            format!(" of {} elements", count(row.elements))
+        }
+        _ => String::new(),
+    };
     let counts: Vec<String> = [
         (Verdict::Faster, "faster"),
         (Verdict::Slower, "slower"),
@@ -101,7 +108,7 @@ fn conclusion(comparison: &Comparison) -> String {
         Some((median, mean)) => format!("median ratio {median:.3}, geometric mean {mean:.3}"),
     };
     format!(
-        "{} configuration{plural} in both: {}; {ratio}.",
+        "{} configuration{plural}{elements} in both: {}; {ratio}.",
         pairs.len(),
         counts.join(", ")
     )
