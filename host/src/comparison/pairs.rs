@@ -152,10 +152,16 @@ pub(super) fn matched<'a>(program: &str, before: &'a [Row], after: &'a [Row]) ->
             continue;
         };
         let alone = earlier.len() == 1 && later.len() == 1;
-        let same_grid = |a: &Row, b: &Row| a.grid == b.grid;
-        let same = |a: &Row, b: &Row| same_grid(a, b) && a.axes == b.axes;
-        let rules: [&dyn Fn(&Row, &Row) -> bool; 2] = [&same, &|a, b| alone || same_grid(a, b)];
-        for agree in rules {
+        // Rows that agree in all axes first, then those whose findings differ.
+        for exactly in [true, false] {
+            let agree = |a: &Row, b: &Row| {
+                let same_grid = a.grid == b.grid;
+                if exactly {
+                    same_grid && a.axes == b.axes
+                } else {
+                    alone || same_grid
+                }
+            };
             for &number in later {
                 if partner[number].is_none()
                     && let Some(&found) = earlier

@@ -301,7 +301,8 @@ fn what_makes_a_comparison_questionable_is_said() {
     let hot = |report: &mut Report, row: usize| {
         report.rows[row].time.as_mut().expect("a time").cache = Cache::Hot;
     };
-    let cases: [(&str, &dyn Fn(&mut Report)); 6] = [
+    type Change<'a> = &'a dyn Fn(&mut Report);
+    let cases: [(&str, Change); 6] = [
         (
             "other device: NVIDIA H200 in the file, simulated T4 now\n\
              other kind of times: measured in the file, modelled now\n",
@@ -403,10 +404,11 @@ fn escape_sequences_of_a_file_do_not_reach_the_terminal() {
     let mut before = h200(vec![row(hostile, 32, 100.0), row("saxpy", 32, 1.0)]);
     before.device.name = hostile.to_owned();
     before.version = hostile.to_owned();
-    let after = h200(vec![
+    let mut after = h200(vec![
         with(row(hostile, 32, 101.0), hostile, json!(hostile)),
         with(row("saxpy", 32, 1.0), hostile, json!("x")),
     ]);
+    after.version = format!("{hostile} again");
     let text = against(before, &after, |comparison| {
         render(comparison, &Style::PLAIN)
     });
