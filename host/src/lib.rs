@@ -1,5 +1,6 @@
 //! warplab's library: devices, launches, measurements, experiments and exports.
 
+pub mod comparison;
 pub mod device;
 pub mod doctor;
 pub mod experiments;
@@ -15,3 +16,4 @@ pub mod quantity;
 pub mod random;
 pub mod report;
 pub mod session;
+mod terminal;

@@ -4,7 +4,10 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, ValueEnum};
 
-use crate::{device::select::Selection, experiments::Measuring, quantity, report::Cache};
+use crate::{
+    comparison::SavedReport, device::select::Selection, experiments::Measuring, quantity,
+    report::Cache,
+};
 
 /// Options of every program.
 #[derive(Debug, Clone, Args)]
@@ -48,6 +51,9 @@ pub struct CommonOptions {
     /// Write an SVG chart
     #[arg(long, value_name = "PATH|-", help_heading = "Output")]
     pub svg: Option<Destination>,
+    /// Set this run beside an earlier report in JSON; given twice, set two reports side by side and run nothing
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub compare: Vec<SavedReport>,
     /// No progress, no header, no chart: the table alone, or the format that goes to -
     #[arg(long, short, help_heading = "Output")]
     pub quiet: bool,

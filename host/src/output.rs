@@ -8,6 +8,7 @@ use std::{
 };
 
 use crate::{
+    comparison::{Comparison, SavedReport},
     export::{self, ExportError, Format, Style},
     options::{CommonOptions, Destination},
     report::Report,
@@ -79,6 +80,8 @@ impl OutputError {
 pub struct Outputs {
     files: Vec<OpenFile>,
     standard_output: Option<&'static Format>,
+    /// What `--compare` names: Markdown sets it beside the report.
+    compare: Vec<SavedReport>,
 }
 
 struct OpenFile {
@@ -121,6 +124,7 @@ impl Outputs {
         let mut outputs = Self {
             files: Vec::<OpenFile>::new(),
             standard_output: None,
+            compare: options.compare.clone(),
         };
         for (option, format, destination) in wanted {
             match destination {
@@ -149,21 +153,32 @@ impl Outputs {
         self.files
             .iter_mut()
             .filter(|file| file.rewritable)
-            .try_for_each(|file| file.write(report))
+            .try_for_each(|file| file.write(report, &self.compare))
     }
 
     /// Writes the finished report everywhere.
     pub fn finish(&mut self, report: &Report) -> Result<(), OutputError> {
         for file in &mut self.files {
-            file.write(report)?;
+            file.write(report, &self.compare)?;
         }
         if let Some(format) = self.standard_output {
-            let text = (format.render)(report, &Style::PLAIN)?;
+            let text = text(format, report, &self.compare)?;
             write_or_closed(&mut io::stdout().lock(), &text)
                 .map_err(OutputError::StandardOutput)?;
         }
         Ok(())
     }
+}
+
+/// A report in a format, and in Markdown what it is compared with.
+fn text(format: &Format, report: &Report, compare: &[SavedReport]) -> Result<String, ExportError> {
+    let mut text = (format.render)(report, &Style::PLAIN)?;
+    if format.name == "markdown"
+        && let Some(comparison) = Comparison::asked(compare, report)
+    {
+        text += &format!("\n{}", export::compare::markdown(&comparison));
+    }
+    Ok(text)
 }
 
 /// Writes text to a stream. A reader that has seen enough and closed the pipe is no error.
@@ -230,8 +245,8 @@ impl OpenFile {
 
     /// Writes over what is there and cuts the rest off, in this order: whenever the program is
     /// stopped, the file holds the rows of before or of now.
-    fn write(&mut self, report: &Report) -> Result<(), OutputError> {
-        let text = (self.format.render)(report, &Style::PLAIN)?;
+    fn write(&mut self, report: &Report, compare: &[SavedReport]) -> Result<(), OutputError> {
+        let text = text(self.format, report, compare)?;
         self.unused = false;
         let written = if self.rewritable {
             self.file

@@ -2,7 +2,7 @@
 //! exit status. The programs themselves only read their command line.
 
 use std::{
-    io::{self, IsTerminal, Write},
+    io::{self, Write},
     process::ExitCode,
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
@@ -12,6 +12,7 @@ use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::{
+    comparison::Comparison,
     device::{Properties, select},
     experiments::{self, Devices, Experiment},
     export::{self, Paint, Style},
@@ -20,6 +21,7 @@ use crate::{
     quantity,
     report::{DeviceDescription, Record, Report, Row, SCHEMA, Times},
     session::Session,
+    terminal::Terminal,
 };
 
 /// Everything was verified.
@@ -81,6 +83,56 @@ pub fn list_devices() -> Result<ExitCode> {
     print(&text)
 }
 
+/// What `--compare` asks for before a device is opened: whether its files are this program's, and,
+/// of two files, the comparison itself, which needs no run. `usage` ends the process with a mistake
+/// in the command line. `None`: the program goes on.
+pub fn compare_files(
+    program: &str,
+    options: &CommonOptions,
+    usage: fn(&str) -> !,
+) -> Result<Option<ExitCode>> {
+    let files = &options.compare;
+    for file in files {
+        let (path, writer) = (&file.path, &file.report.program);
+        if writer != program {
+            usage(&format!(
+                "--compare {path}: a report of {program} is required, and {writer} wrote this one"
+            ));
+        }
+    }
+    let second = match &files[..] {
+        [] | [_] => return Ok(None),
+        [_, second] => &*second.report,
+        _ => usage(&format!(
+            "--compare is given {} times: give it once to compare a run with a file, or twice to compare \
+             two files",
+            files.len()
+        )),
+    };
+    for (option, given) in [
+        ("json", &options.json),
+        ("csv", &options.csv),
+        ("svg", &options.svg),
+    ] {
+        if given.is_some() {
+            usage(&format!(
+                "--{option}: two --compare run nothing, so there is no report to write: leave one of \
+                 them out, or give --md"
+            ));
+        }
+    }
+    let mut outputs = match Outputs::open(options) {
+        Err(error) if error.is_usage() => usage(&error.to_string()),
+        outputs => outputs?,
+    };
+    let mut terminal = Terminal::new(options, &outputs);
+    if let Some(comparison) = Comparison::asked(files, second) {
+        terminal.write(&export::compare::render(&comparison, &terminal.style))?;
+    }
+    outputs.finish(second)?;
+    Ok(Some(ExitCode::from(SUCCESS)))
+}
+
 /// A run of a program.
 pub struct Run<'a> {
     /// The program's name.
@@ -99,7 +151,8 @@ pub struct Run<'a> {
 
 impl Run<'_> {
     /// Runs the experiment to its end, or until Ctrl-C; a second Ctrl-C ends the process at once.
-    /// The terminal gets the table, and unless it shall be quiet, the chart and the conclusions.
+    /// The terminal gets the table, unless it shall be quiet, the chart and the conclusions, and then
+    /// what `--compare` asks for.
     pub fn run(self, devices: Devices) -> Result<ExitCode> {
         let (quiet, conclusions) = (self.options.quiet, self.conclusions);
         self.run_with(devices, &|report, style| {
@@ -174,7 +227,14 @@ impl Run<'_> {
         });
         progress.finish_and_clear();
         // A terminal that fails costs no report.
-        let concluded = terminal.write(&view(&report, &terminal.style));
+        let mut text = view(&report, &terminal.style);
+        if let Some(comparison) = Comparison::asked(&self.options.compare, &report) {
+            text += &format!(
+                "\n{}",
+                export::compare::render(&comparison, &terminal.style)
+            );
+        }
+        let concluded = terminal.write(&text);
         written?;
         self.outputs.finish(&report)?;
         concluded?;
@@ -199,36 +259,6 @@ impl Run<'_> {
             bar.set_style(style);
         }
         bar
-    }
-}
-
-/// The stream that people read: standard output, or standard error while a format has the former,
-/// or none if that is not wanted either.
-struct Terminal {
-    stream: Option<Box<dyn Write>>,
-    style: Style,
-}
-
-impl Terminal {
-    fn new(options: &CommonOptions, outputs: &Outputs) -> Self {
-        let (stream, terminal): (Option<Box<dyn Write>>, bool) = if !outputs.on_standard_output() {
-            (Some(Box::new(io::stdout())), io::stdout().is_terminal())
-        } else if !options.quiet {
-            (Some(Box::new(io::stderr())), io::stderr().is_terminal())
-        } else {
-            (None, false)
-        };
-        Self {
-            stream,
-            style: Style::of_stdout(options.color.wanted(terminal)),
-        }
-    }
-
-    fn write(&mut self, text: &str) -> Result<()> {
-        match &mut self.stream {
-            Some(stream) => write_or_closed(stream, text).context("cannot write the table"),
-            None => Ok(()),
-        }
     }
 }
 

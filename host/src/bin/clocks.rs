@@ -86,6 +86,9 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
     if common.list_devices {
         return program::list_devices();
     }
+    if let Some(status) = program::compare_files("clocks", common, usage)? {
+        return Ok(status);
+    }
     let grid = if arguments.map {
         1.into()
     } else {

@@ -59,6 +59,9 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
     if common.list_devices {
         return program::list_devices();
     }
+    if let Some(status) = program::compare_files("geometry", common, usage)? {
+        return Ok(status);
+    }
     for size in &arguments.size {
         if size.count() > MOST_ELEMENTS {
             usage(&format!(

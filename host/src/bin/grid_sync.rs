@@ -81,6 +81,9 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
     if common.list_devices {
         return program::list_devices();
     }
+    if let Some(status) = program::compare_files("grid_sync", common, usage)? {
+        return Ok(status);
+    }
     if common.cache == CacheChoice::Cold {
         usage("--cache cold: rounds follow each other directly, so that there is no cold one");
     }

@@ -62,6 +62,9 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
     if common.list_devices {
         return program::list_devices();
     }
+    if let Some(status) = program::compare_files("order", common, usage)? {
+        return Ok(status);
+    }
     if arguments.launches == 0 || arguments.launches > MOST_LAUNCHES {
         let given = arguments.launches;
         usage(&format!(

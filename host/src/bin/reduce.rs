@@ -132,6 +132,9 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
     if arguments.common.list_devices {
         return program::list_devices();
     }
+    if let Some(status) = program::compare_files("reduce", &arguments.common, usage)? {
+        return Ok(status);
+    }
     let mut variants: Vec<&Variant> = Vec::new();
     for variant in VARIANTS {
         // The order of the ladder, whatever that of the command line; the plain read always.

@@ -75,6 +75,9 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
     if common.list_devices {
         return program::list_devices();
     }
+    if let Some(status) = program::compare_files("shuffle", common, usage)? {
+        return Ok(status);
+    }
     let (run, shown) = arguments.choices();
     let outputs = Outputs::open(common);
     if let Err(error) = &outputs

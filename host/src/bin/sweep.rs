@@ -92,6 +92,9 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
     if arguments.common.list_devices {
         return program::list_devices();
     }
+    if let Some(status) = program::compare_files("sweep", &arguments.common, usage)? {
+        return Ok(status);
+    }
     let kernels = quantity::distinct(
         arguments
             .kernel

@@ -50,6 +50,9 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
     if common.list_devices {
         return program::list_devices();
     }
+    if let Some(status) = program::compare_files("tile", common, usage)? {
+        return Ok(status);
+    }
     for (option, given, most) in [
         ("--size", arguments.size, MOST_ELEMENTS),
         ("--launches", arguments.launches, MOST_LAUNCHES),

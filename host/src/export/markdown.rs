@@ -5,12 +5,13 @@ use std::fmt::Write;
 
 use super::{
     Format,
-    layout::{columns::columns, figures::count, footnotes::Footnotes},
+    layout::{
+        columns::{Column, columns, varies},
+        figures::count,
+        footnotes::Footnotes,
+    },
 };
-use crate::{
-    export::layout::columns::varies,
-    report::{Report, Times},
-};
+use crate::report::{Report, Times};
 
 pub(super) const FORMAT: Format = Format {
     name: "markdown",
@@ -61,6 +62,19 @@ pub fn render(report: &Report) -> String {
 
     let footnotes = Footnotes::of(report);
     let columns = columns(report, &footnotes, true);
+    text.push_str(&table(&columns));
+    if !footnotes.texts.is_empty() {
+        text.push('\n');
+        for (index, note) in footnotes.texts.iter().enumerate() {
+            let _ = writeln!(text, "{}. {}", index + 1, escape(note));
+        }
+    }
+    text
+}
+
+/// The columns as a GitHub table.
+pub(super) fn table(columns: &[Column]) -> String {
+    let mut text = String::new();
     let mut line = |cells: Vec<String>| {
         let _ = writeln!(text, "| {} |", cells.join(" | "));
     };
@@ -71,20 +85,14 @@ pub fn render(report: &Report) -> String {
             .map(|c| if c.numeric { "---:" } else { "---" }.to_owned())
             .collect(),
     );
-    for index in 0..report.rows.len() {
+    for index in 0..columns.first().map_or(0, |column| column.cells.len()) {
         line(columns.iter().map(|c| escape(&c.cells[index])).collect());
-    }
-    if !footnotes.texts.is_empty() {
-        text.push('\n');
-        for (index, note) in footnotes.texts.iter().enumerate() {
-            let _ = writeln!(text, "{}. {}", index + 1, escape(note));
-        }
     }
     text
 }
 
 /// Text with what Markdown would take for markup escaped, on one line.
-fn escape(text: &str) -> String {
+pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -6,6 +6,7 @@
 use crate::report::Report;
 
 pub mod blocks;
+pub mod compare;
 pub mod lanes;
 mod layout;
 pub mod threads;

@@ -1,6 +1,7 @@
 //! Tests of the report's renderers and of its JSON schema.
 
 mod chart;
+mod compare;
 mod csv;
 mod formats;
 mod json;

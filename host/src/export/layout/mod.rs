@@ -2,6 +2,7 @@
 
 pub(super) mod columns;
 pub(super) mod curves;
+pub(super) mod drawing;
 pub(super) mod figures;
 pub(super) mod finite;
 pub(super) mod footnotes;
