@@ -37,6 +37,19 @@ row.update(settings.get("row", {{}}))
 json.dump({{"schema": "warplab/report/1", "device": {{"name": "Stand-in", "times": "measured"}}, "rows": [row]}}, sys.stdout)
 '''
 
+REDUCE = '''
+import json, sys
+settings = json.load(open({settings!r}))
+option = dict(zip(sys.argv[1:], sys.argv[2:]))
+assert (option["--block"], option["--cache"]) == ("auto", "hot")
+rows = [{{"kernel": kernel, "elements": elements, "block": {{"x": 256}}, "launches": settings.get("launches", 1), "status": "ok",
+         "verified": True, "time": {{"times": "measured", "cache": "hot", "median_ns": 4 * elements / rate(elements)}}}}
+        for elements in map(int, option["--size"].split(","))
+        for kernel, rate in [("read_sum_f32", lambda _: 4000), ("reduce_gather_sum_f32", lambda _: 1000),
+                             ("reduce_overlapped_sum_f32", lambda n: settings["gb_per_s"].get(str(n), 1300))]]
+json.dump({{"schema": "warplab/report/1", "device": {{"name": "Stand-in", "times": "measured"}}, "rows": rows}}, sys.stdout)
+'''
+
 PEER = '''
 import json, sys
 settings = json.load(open({settings!r}))
@@ -46,6 +59,11 @@ if sys.argv[1] == "gridsync":
         grid, block = map(int, shape.split("x"))
         print(json.dumps({{"part": "gridsync", "kernel": "cooperative_groups", "grid": grid, "block": block,
                           "median_us": settings["microseconds"][shape], "verified": settings.get("verified", True)}}))
+    sys.exit(0)
+if sys.argv[1] == "reduce":
+    for elements in map(int, option["--elements"].split(",")):
+        print(json.dumps({{"part": "reduce", "kernel": "cub::DeviceReduce::Sum", "elements": elements, "gb_per_s": 1000,
+                          "verified": settings.get("verified", True)}}))
     sys.exit(0)
 assert sys.argv[1] == "add"
 for kernel in option["--kernel"].split(","):
@@ -73,6 +91,12 @@ def grid_sync(folder, **settings):
     file = folder / "grid-sync-settings.json"
     file.write_text(json.dumps(settings))
     return program(folder / "grid_sync", GRID_SYNC.format(settings=str(file)))
+
+
+def reduce(folder, **settings):
+    file = folder / "reduce-settings.json"
+    file.write_text(json.dumps(settings))
+    return program(folder / "reduce", REDUCE.format(settings=str(file)))
 
 
 def peer(folder, **settings):

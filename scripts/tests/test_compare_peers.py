@@ -74,7 +74,7 @@ class ComparePeers(unittest.TestCase):
                 self.assertEqual(self.compare(None, None, *options).returncode, 2)
         done = self.compare(comparison="grid-sync")
         self.assertEqual(done.returncode, 2)
-        self.assertIn("there are vector_add, grid_sync", done.stderr)
+        self.assertIn("there are vector_add, reduce, grid_sync", done.stderr)
 
     def barriers(self, ours, theirs, *options, peer_verified=True, **settings):
         """Compares barriers of 132x32 and 264x256 with these nanoseconds and microseconds."""
@@ -106,7 +106,32 @@ class ComparePeers(unittest.TestCase):
                 self.assertEqual(done.returncode, 1)
                 self.assertIn(message, done.stderr)
 
+    def sums(self, gb_per_s=None, **settings):
+        stand_ins.reduce(self.folder, gb_per_s=gb_per_s or {}, **settings)
+        peer = stand_ins.peer(self.folder)
+        return stand_ins.script("compare-peers", "reduce", "--bin", self.folder, "--peer", peer, "--out", self.folder / "out",
+                                "--rounds", "1")
+
+    def test_each_size_of_a_sum_has_its_bound(self):
+        done = self.sums()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("| `reduce_overlapped_sum_f32` / cub::DeviceReduce::Sum | 2^10 | 1300.0 |", done.stdout)
+        self.assertIn("| 1.300 | at least 1.25 | reached |", done.stdout)
+        self.assertIn("| `reduce_gather_sum_f32` / cub::DeviceReduce::Sum | 2^28 | 1000.0 | 1000.0 to 1000.0 | 1000.0 | "
+                      "1000.0 to 1000.0 | 1.000 | none | |", done.stdout)
+        # At the ends as fast as the peer is enough, in the middle it is not.
+        for elements, rate, missed in [(2**12, 1000, False), (2**12, 980, True), (2**20, 1200, True), (2**22, 1100, False)]:
+            with self.subTest(elements=elements, rate=rate):
+                done = self.sums({str(elements): rate})
+                self.assertEqual(done.returncode, int(missed), done.stderr)
+
+    def test_a_sum_takes_one_launch(self):
+        done = self.sums(launches=2)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("more than one launch", done.stderr)
+
     def test_all_comparisons_go_into_one_file(self):
+        stand_ins.reduce(self.folder, gb_per_s={})
         stand_ins.sweep(self.folder, gb_per_s={"vector_add": 2500, "vector_add_x4": 4400})
         stand_ins.grid_sync(self.folder, nanoseconds={"132x32": 800})
         peer = stand_ins.peer(self.folder, gb_per_s={"scalar": 2500, "float4": 4400}, microseconds={"132x32": 1})
@@ -118,7 +143,8 @@ class ComparePeers(unittest.TestCase):
         self.assertIn("# Vector add against CUDA C++: Stand-in", text)
         self.assertIn("\n\n# Barrier across the grid against CUDA C++: Stand-in", text)
         rows = json.loads((self.folder / "out" / "peers.json").read_text())["rows"]
-        self.assertEqual([row["comparison"] for row in rows], ["vector_add", "vector_add", "grid_sync"])
+        names = list(dict.fromkeys(row["comparison"] for row in rows))
+        self.assertEqual(names, ["vector_add", "reduce", "grid_sync"])
 
 
 if __name__ == "__main__":

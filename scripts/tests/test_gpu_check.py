@@ -134,7 +134,7 @@ print("the listing")
     def test_an_unknown_step_is_a_usage_error(self):
         done = self.check([], "tset")
         self.assertEqual(done.returncode, 2)
-        self.assertIn("there are device, tests, sweep, clocks, peers, geometry, shuffle, grid_sync, sanitizer", done.stderr)
+        self.assertIn("there are device, tests, sweep, clocks, peers, geometry, shuffle, grid_sync, reduce, bench, sanitizer", done.stderr)
 
 
 if __name__ == "__main__":

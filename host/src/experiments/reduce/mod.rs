@@ -21,7 +21,7 @@ use serde_json::json;
 pub use self::{
     element::{ElementType, Input, Operation, Reference},
     explain::conclusions,
-    setup::{Arrays, Bound, Configuration, Threads, hot_launches},
+    setup::{Arrays, Bound, Configuration, Threads, automatic_block, hot_launches},
     variants::{LaunchKind, Scheme, VARIANTS, Variant, variant},
     verify::verify,
 };

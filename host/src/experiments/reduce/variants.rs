@@ -122,6 +122,14 @@ pub const VARIANTS: &[Variant] = &[
         teaches: "the block that draws the last ticket finishes the work: the second launch is saved",
     },
     Variant {
+        name: "grid_barrier",
+        scheme: Scheme::OnePass { gatherer: false },
+        vectorized: true,
+        shared: false,
+        launch: LaunchKind::Cooperative,
+        teaches: "all blocks wait at a grid barrier before the first finishes: the grid must be resident as a whole",
+    },
+    Variant {
         name: "gather",
         scheme: Scheme::OnePass { gatherer: true },
         vectorized: true,
