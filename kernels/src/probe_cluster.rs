@@ -162,7 +162,9 @@ kernel! {
             cluster::sync();
             let value = *input.add(thread::index() as usize);
             atomic::fetch_add(places, value, Relaxed, Cluster);
-            atomic::fetch_max(places.add(1), value, AcqRel, Cluster);
+            // Of 32 bits: see the module `cluster` on 64.
+            let largest = cluster::map_shared_rank(tallies().add(1).cast::<u32>(), 0);
+            atomic::fetch_max(largest, value as u32, AcqRel, Cluster);
             let mut seen = atomic::load(places.add(2), Acquire, Cluster);
             loop {
                 let was = atomic::compare_exchange(places.add(2), seen, seen + 1, AcqRel, Cluster);

@@ -31,8 +31,8 @@ where
     }
 }
 
-macro_rules! instances {
-    ($($handle:ident $name:ident $clear:ident $clear_name:ident $ty:ty;)*) => {$(
+macro_rules! sums {
+    ($($handle:ident $name:ident $ty:ty;)*) => {$(
         kernel! {
             /// Adds the sum of `x` to `result`.
             ///
@@ -43,10 +43,22 @@ macro_rules! instances {
                 unsafe { reduce::<$ty>(n, x, result) }
             }
         }
+    )*};
+}
 
+sums! {
+    REDUCE_ATOMIC_SUM_I32 reduce_atomic_sum_i32 i32;
+    REDUCE_ATOMIC_SUM_U32 reduce_atomic_sum_u32 u32;
+    REDUCE_ATOMIC_SUM_I64 reduce_atomic_sum_i64 i64;
+    REDUCE_ATOMIC_SUM_F32 reduce_atomic_sum_f32 f32;
+    REDUCE_ATOMIC_SUM_F64 reduce_atomic_sum_f64 f64;
+}
+
+macro_rules! clears {
+    ($($handle:ident $name:ident $ty:ty;)*) => {$(
         kernel! {
             /// Sets `result` to zero. Launch with one thread.
-            pub $clear = unsafe fn $clear_name(result: *mut $ty) {
+            pub $handle = unsafe fn $name(result: *mut $ty) {
                 // SAFETY: the launch gives one element, and no other thread.
                 unsafe { *result = <Sum as Operation<$ty>>::IDENTITY }
             }
@@ -54,10 +66,10 @@ macro_rules! instances {
     )*};
 }
 
-instances! {
-    REDUCE_ATOMIC_SUM_I32 reduce_atomic_sum_i32 REDUCE_ATOMIC_CLEAR_I32 reduce_atomic_clear_i32 i32;
-    REDUCE_ATOMIC_SUM_U32 reduce_atomic_sum_u32 REDUCE_ATOMIC_CLEAR_U32 reduce_atomic_clear_u32 u32;
-    REDUCE_ATOMIC_SUM_I64 reduce_atomic_sum_i64 REDUCE_ATOMIC_CLEAR_I64 reduce_atomic_clear_i64 i64;
-    REDUCE_ATOMIC_SUM_F32 reduce_atomic_sum_f32 REDUCE_ATOMIC_CLEAR_F32 reduce_atomic_clear_f32 f32;
-    REDUCE_ATOMIC_SUM_F64 reduce_atomic_sum_f64 REDUCE_ATOMIC_CLEAR_F64 reduce_atomic_clear_f64 f64;
+clears! {
+    REDUCE_ATOMIC_CLEAR_I32 reduce_atomic_clear_i32 i32;
+    REDUCE_ATOMIC_CLEAR_U32 reduce_atomic_clear_u32 u32;
+    REDUCE_ATOMIC_CLEAR_I64 reduce_atomic_clear_i64 i64;
+    REDUCE_ATOMIC_CLEAR_F32 reduce_atomic_clear_f32 f32;
+    REDUCE_ATOMIC_CLEAR_F64 reduce_atomic_clear_f64 f64;
 }

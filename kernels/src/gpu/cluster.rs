@@ -7,6 +7,10 @@
 //! distributed shared memory): that block has begun, and has not ended. A [`sync`] before the first
 //! access and one after the last keep both.
 //!
+//! Atomic minimum and maximum of 64 bits do not work on another block's shared memory: an H200 loses
+//! values (CUDA 13.0, whose ptxas falls back to a load and a store there). Addition, exchange and
+//! compare-and-swap of 64 bits do, and everything of 32 bits.
+//!
 //! Only the sm_90 module has this.
 
 use core::{arch::asm, marker::PhantomData};

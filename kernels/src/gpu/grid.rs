@@ -32,7 +32,8 @@
 
 use super::{
     atomic::{self, AcqRel, Acquire, Device},
-    thread, warp,
+    thread,
+    warp::{self, WARP_SIZE},
 };
 
 /// The bit that turns over with each round.
@@ -74,14 +75,13 @@ impl GridBarrier {
     #[inline(always)]
     pub fn sync(&self) {
         thread::sync_threads();
-        if thread::index_in_block() == 0 {
+        // The first thread. Asked for as a lane, so that ptxas knows that it is alone in its warp:
+        // otherwise it gathers the warp's additions before the atomic, for a tenth of the time.
+        if thread::index_in_block() < WARP_SIZE && warp::lane_id() == 0 {
             // SAFETY: the promise of `new`.
             unsafe {
-                // The lane is 0. That the value depends on it keeps ptxas from gathering the
-                // additions of a warp first, which costs a tenth of the barrier and gains nothing.
-                let arrival = self.arrival + warp::lane_id();
-                let before = atomic::fetch_add(self.word, arrival, AcqRel, Device);
-                let mut now = before.wrapping_add(arrival);
+                let before = atomic::fetch_add(self.word, self.arrival, AcqRel, Device);
+                let mut now = before.wrapping_add(self.arrival);
                 while (now ^ before) & SENSE == 0 {
                     now = atomic::load(self.word, Acquire, Device);
                 }
