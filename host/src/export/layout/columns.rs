@@ -57,7 +57,10 @@ pub(in crate::export) fn columns(
         });
     }
     add("block", true, 0, &|row| Some(extents(row.block, unicode)));
-    add("grid", true, 4, &|row| Some(extents(row.grid, unicode)));
+    // What was not launched may have no number of blocks.
+    add("grid", true, 4, &|row| {
+        (row.grid.count() > 0).then(|| extents(row.grid, unicode))
+    });
     add("blocks/SM", true, 3, &|row| {
         row.blocks_per_sm.map(|n| n.to_string())
     });
