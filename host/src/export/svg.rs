@@ -251,7 +251,13 @@ fn remarks(report: &Report, curves: &Curves) -> Vec<String> {
             continue;
         };
         let kernel = printable(&row.kernel);
-        let what = format!("{}: {}", outcome(&row.status), printable(reason));
+        let reason = printable(reason);
+        // The remark begins with the kernel.
+        let reason = match reason.strip_prefix(&format!("kernel {kernel}")) {
+            Some(rest) if rest.starts_with([':', ' ']) => rest.trim_start_matches([':', ' ']),
+            _ => &reason,
+        };
+        let what = format!("{}: {reason}", outcome(&row.status));
         let block = extents(row.block, true);
         match missing
             .iter_mut()
