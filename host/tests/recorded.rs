@@ -39,7 +39,8 @@ fn results(device: &Rc<dyn Device>) -> String {
                         continue;
                     };
                     // What the host combines or what comes in any order says nothing here.
-                    if kernel.name.starts_with("read_") || !variant.deterministic(operation, element)
+                    if kernel.name.starts_with("read_")
+                        || !variant.deterministic(operation, element)
                     {
                         continue;
                     }

@@ -161,12 +161,15 @@ fn choose_abscissa(rows: &[Row]) -> Abscissa {
         .map_or(Abscissa::Block, Abscissa::Axis)
 }
 
-/// Whether each number of elements has one block of its own, chosen to suit it.
+/// Whether each kernel has one block for each number of elements, chosen to suit it.
 fn is_given_by_elements(rows: &[Row]) -> bool {
     let mut blocks = HashMap::new();
-    rows.iter()
-        .all(|row| *blocks.entry(row.elements).or_insert(row.block) == row.block)
-        && varies(rows, |row| row.elements)
+    rows.iter().all(|row| {
+        *blocks
+            .entry((&row.kernel, row.elements))
+            .or_insert(row.block)
+            == row.block
+    }) && varies(rows, |row| row.elements)
 }
 
 /// A row's position on the x axis.
