@@ -167,12 +167,13 @@ fn shares_launches_and_determinism_are_in_the_report() {
     assert_eq!(row("cluster")["axes"]["cluster"], 2);
 }
 
+/// All types are in `reductions.rs`, which needs no program for each.
 #[test]
-fn every_variant_type_and_operation() {
+fn every_variant_and_operation() {
     let report = report(
         0,
         &[
-            "--type=i32,u32,i64,f32,f64",
+            "--type=u32,f64",
             "--operation=sum,min,max",
             "--size=1000",
             "--block=48",
@@ -184,11 +185,13 @@ fn every_variant_type_and_operation() {
     let expected: BTreeSet<&str> = VARIANTS
         .iter()
         .flat_map(|variant| {
-            ElementType::ALL.into_iter().flat_map(move |element| {
-                Operation::ALL
-                    .into_iter()
-                    .filter_map(move |operation| variant.kernel(operation, element))
-            })
+            [ElementType::U32, ElementType::F64]
+                .into_iter()
+                .flat_map(move |element| {
+                    Operation::ALL
+                        .into_iter()
+                        .filter_map(move |operation| variant.kernel(operation, element))
+                })
         })
         .map(|kernel| kernel.name)
         .collect();
@@ -294,8 +297,7 @@ fn clusters_are_an_axis_and_grids_are_rounded_up_to_them() {
 #[test]
 fn what_a_chip_lacks_is_skipped_with_the_reason() {
     for (chip, lacking) in [
-        ("h200", &[][..]),
-        ("a100", &["cluster", "overlapped"]),
+        ("a100", &["cluster", "overlapped"][..]),
         ("v100", &["redux", "cluster", "overlapped"]),
         // Older than the base module, whose kernels it models nevertheless.
         ("gtx1080", &["redux", "cluster", "overlapped"]),
