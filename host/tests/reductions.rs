@@ -9,9 +9,10 @@ use support::on_every_device;
 use warplab::{
     device::{Device, DeviceError},
     experiments::reduce::{
-        Arrays, Bound, Configuration, ElementType, Input, LaunchKind, Operation, VARIANTS, Variant,
-        variant, verify,
+        Arrays, Bound, Configuration, ElementType, Input, LaunchKind, Operation, Reference,
+        VARIANTS, Variant, variant, verify,
     },
+    experiments::verify::write_elements,
     random::Stream,
 };
 
@@ -144,5 +145,63 @@ fn grids_of_every_size_hand_over_their_results() {
                 }
             }
         }
+    });
+}
+
+/// Ones that are more than a float counts to: a running sum of them stays at 2^24, since 2^24 + 1 rounds
+/// to it. Sums by many threads are exact at each step, being multiples of a block's ones.
+#[test]
+fn more_ones_than_a_running_sum_can_count() {
+    on_every_device(|device| {
+        let modelled = device.properties().modelled;
+        // Fewer would not make a running sum stick, and so many take the simulator half a second a
+        // launch at least, so that it runs one variant of each way to hand over results, with one
+        // block each.
+        let n: u64 = if modelled { (1 << 24) + 4096 } else { 1 << 25 };
+        assert_ne!((0..n).fold(0.0_f32, |sum, _| sum + 1.0), n as f32);
+        let element = ElementType::F32;
+        let arrays = Arrays::new(device, element, n, SEED).unwrap();
+        let mut ones = false;
+        for (index, variant) in VARIANTS.iter().enumerate() {
+            for (number, block) in [32, 256, 1024].into_iter().enumerate() {
+                let usual = variant.vectorized && variant.launch == LaunchKind::Plain;
+                if modelled && !(usual && index % 3 == number) {
+                    continue;
+                }
+                let made = configuration(variant, Operation::Sum, element, n, block, None);
+                let Some(made) = made else {
+                    continue;
+                };
+                let mut bound = match Bound::new(device, made) {
+                    Ok(bound) => bound,
+                    Err(DeviceError::Unsupported(reason)) => {
+                        eprintln!("skipped: {reason}");
+                        continue;
+                    }
+                    Err(error) => panic!("{made:?}: {error}"),
+                };
+                if !ones {
+                    // Ones in place of the whole numbers, whose sums are exact as well.
+                    let launches = bound.sequence(&arrays, Input::Whole);
+                    let [len, x, ..] = launches[0].arguments[..] else {
+                        panic!("{launches:?}: elements and their address are required");
+                    };
+                    assert_eq!(len, n);
+                    write_elements(&**device, x, n, |_| 1.0_f32).unwrap();
+                    ones = true;
+                }
+                let reference = Reference {
+                    bits: (n as f32).to_bits().into(),
+                    sum: n as f64,
+                    magnitude: n as f64,
+                };
+                if let Err(failure) =
+                    verify(&**device, &mut bound, &arrays, Input::Whole, &reference)
+                {
+                    panic!("{made:?}: {failure:?}");
+                }
+            }
+        }
+        assert!(ones, "no variant ran");
     });
 }

@@ -6,11 +6,14 @@ use super::*;
 use crate::{
     device::{Device, simulated::SimulatedDevice},
     experiments::{
-        Experiment,
+        Experiment, Measuring,
         bandwidth::{Bandwidth, KERNELS},
         block_order::BlockOrder,
         clocks::{Clocks, Normalise},
         geometry::Geometry,
+        grid_sync::{GridSync, Method, Shape},
+        reduce::{ElementType, Operation, Reduce, Threads, VARIANTS},
+        shuffle::{Choice, Shuffle},
         thread_map::ThreadMap,
         tile::Tile,
     },
@@ -45,7 +48,31 @@ fn what_running_changes_is_a_finding() {
         launches: 2,
         seed: 1,
     };
-    let experiments: [(&str, &dyn Experiment); 6] = [
+    let variants: Vec<_> = VARIANTS.iter().collect();
+    let reduce = Reduce::new(
+        &variants,
+        &Operation::ALL,
+        &ElementType::ALL,
+        &[100],
+        &[Threads::Given(48), Threads::Automatic],
+        &[2, 4],
+        Some(4),
+    );
+    let grid_sync = GridSync {
+        shapes: vec![Shape {
+            blocks: 2,
+            threads: 33,
+        }],
+        methods: Method::ALL.to_vec(),
+        rounds: 3,
+        seed: 1,
+        measuring: Measuring {
+            cache: Cache::Hot,
+            ..Measuring::default()
+        },
+    };
+    let shuffle = Shuffle::new(Choice::overview(), Choice::overview(), 1);
+    let experiments: [(&str, &dyn Experiment); 9] = [
         ("sweep", &Bandwidth::new(&kernels, &[100], &[32], &[7])),
         ("clocks", &clocks),
         (
@@ -57,6 +84,9 @@ fn what_running_changes_is_a_finding() {
         ("geometry", &Geometry::new(&[Dim3::new(33, 17, 1)])),
         ("order", &order),
         ("tile", &tile),
+        ("reduce", &reduce),
+        ("grid_sync", &grid_sync),
+        ("shuffle", &shuffle),
     ];
     for (program, experiment) in experiments {
         let mut worker = experiment.worker(Rc::clone(&device));

@@ -14,13 +14,17 @@ use super::{
     Device, DeviceError, KernelAttributes, KernelReference, LaunchLimits, ModuleId, PreparedLaunch,
     Properties, Result, Sample, Sampler, Sampling,
     allocations::Allocations,
-    checks::{no_such_kernel, no_such_module, validate, validate_parameters, validate_sampling},
+    checks::{
+        no_such_kernel, no_such_module, validate, validate_capability, validate_parameters,
+        validate_sampling,
+    },
     modules,
 };
 use crate::launch::{Dim3, LaunchConfig};
 
-/// A simulated device. It runs every module of ours whatever chip it models: a chip older than a
-/// module's target lends its times and limits only.
+/// A simulated device. It runs the base module whatever chip it models: one older than that lends
+/// its times and limits only. Kernels of the other modules need a chip that has their instructions,
+/// as on a GPU.
 pub struct SimulatedDevice {
     properties: Properties,
     simulator: RefCell<Simulator>,
@@ -49,6 +53,14 @@ impl SimulatedDevice {
     fn module(&self, kernel: &KernelReference) -> Result<simulator::ModuleId> {
         match kernel {
             KernelReference::Declared(declaration) => {
+                if declaration.target > Target::Sm70 {
+                    let Properties {
+                        name,
+                        compute_capability,
+                        ..
+                    } = &self.properties;
+                    validate_capability(kernel, name, *compute_capability)?;
+                }
                 if let Some(&module) = self.embedded.borrow().get(&declaration.target) {
                     return Ok(module);
                 }

@@ -43,6 +43,8 @@ const WIDTH: f64 = 900.0;
 const PLOT_HEIGHT: f64 = 380.0;
 const LEFT: f64 = 84.0;
 const RIGHT: f64 = 96.0;
+/// Characters of the subtitle that fit at 13 and at 12 units.
+const SUBTITLE: (usize, usize) = (116, 126);
 const INK: &str = "#1f2328";
 const FAINT_INK: &str = "#59636e";
 
@@ -118,13 +120,14 @@ pub fn render(report: &Report) -> Result<String, ExportError> {
             .attribute("fill", "#ffffff"),
     );
     svg.push(text(LEFT, 34.0, 20.0, INK, "start", &title).attribute("font-weight", "bold"));
+    let fits = subtitle.chars().count() <= SUBTITLE.0;
     svg.push(text(
         LEFT,
         57.0,
-        13.0,
+        if fits { 13.0 } else { 12.0 },
         FAINT_INK,
         "start",
-        &element::shorten(&subtitle, 120),
+        &element::shorten(&subtitle, SUBTITLE.1),
     ));
     svg.push(legend.draw(72.0));
     svg.push(axes::draw(&frame, &curves, &ticks));
@@ -248,7 +251,13 @@ fn remarks(report: &Report, curves: &Curves) -> Vec<String> {
             continue;
         };
         let kernel = printable(&row.kernel);
-        let what = format!("{}: {}", outcome(&row.status), printable(reason));
+        let reason = printable(reason);
+        // The remark begins with the kernel.
+        let reason = match reason.strip_prefix(&format!("kernel {kernel}")) {
+            Some(rest) if rest.starts_with([':', ' ']) => rest.trim_start_matches([':', ' ']),
+            _ => &reason,
+        };
+        let what = format!("{}: {reason}", outcome(&row.status));
         let block = extents(row.block, true);
         match missing
             .iter_mut()

@@ -7,7 +7,7 @@ use warplab::{
     report::{Report, Stage},
 };
 
-use crate::reports::{failed, h200, latencies, mixed, row, simulated, two_kernels};
+use crate::reports::{failed, h200, latencies, mixed, row, simulated, skipped, two_kernels};
 
 fn eight_kernels() -> Report {
     let kernel = |number: u32| {
@@ -351,4 +351,50 @@ fn an_axis_that_varies_makes_curves() {
         assert!(texts.iter().any(|text| text == label), "{label}: {texts:?}");
     }
     assert_eq!(of_class(&document, "curve").len(), 5);
+}
+
+#[test]
+fn blocks_that_follow_from_the_elements_are_no_axis() {
+    let mut report = elements();
+    for row in &mut report.rows {
+        row.block = if row.elements < 1 << 16 { 256 } else { 1024 }.into();
+    }
+    let svg = render(&report).expect("finite");
+    let document = Document::parse(&svg).expect("XML");
+    let found = texts(&document);
+    for label in [
+        "Bandwidth against number of elements: reduce",
+        "elements",
+        "256 Mi",
+    ] {
+        assert!(found.iter().any(|text| text == label), "{label}: {found:?}");
+    }
+    assert_eq!(of_class(&document, "curve").len(), 1);
+    // One size with a second block is over blocks again.
+    let mut other = report.rows[0].clone();
+    other.block = 512.into();
+    report.rows.push(other);
+    let svg = render(&report).expect("finite");
+    assert!(svg.contains("Bandwidth against block size"), "{svg}");
+}
+
+#[test]
+fn a_remark_names_its_kernel_once() {
+    let reason = "kernel reduce_cluster needs compute capability 9.0 or later";
+    let rows = vec![
+        row("reduce_cluster", 32, 1000.0),
+        skipped("reduce_cluster", 64, reason),
+        skipped("reduce_cluster", 128, "kernel reduce_cluster: refused"),
+        skipped("reduce_cluster", 256, "kernel reduce_clusters: another"),
+    ];
+    let svg = render(&h200(rows)).expect("finite");
+    let document = Document::parse(&svg).expect("XML");
+    let found = texts(&document);
+    for label in [
+        "× reduce_cluster, block 64: skipped: needs compute capability 9.0 or later",
+        "× reduce_cluster, block 128: skipped: refused",
+        "× reduce_cluster, block 256: skipped: kernel reduce_clusters: another",
+    ] {
+        assert!(found.iter().any(|text| text == label), "{label}: {found:?}");
+    }
 }

@@ -10,6 +10,8 @@
 mod element;
 mod explain;
 mod setup;
+#[cfg(test)]
+mod tests;
 mod variants;
 mod verify;
 mod worker;
@@ -64,6 +66,11 @@ impl Reduce {
         for &element in elements {
             for &n in sizes {
                 for &variant in variants {
+                    // Others have their share of it, whatever they reduce to.
+                    let operations = match variant.scheme {
+                        Scheme::Read => &[Operation::Sum],
+                        _ => operations,
+                    };
                     for &operation in operations {
                         let Some(kernel) = variant.kernel(operation, element) else {
                             continue;
@@ -187,7 +194,8 @@ impl Experiment for Reduce {
         let shares: Vec<Option<f64>> = described()
             .map(|(row, configuration)| {
                 let read = best.get(&(configuration.element.name(), configuration.n))?;
-                Some(row.gb_per_s? / read)
+                // Nothing was read of an empty array.
+                (*read > 0.0).then_some(row.gb_per_s? / read)
             })
             .collect();
         for (row, share) in rows.iter_mut().zip(shares) {

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::Value;
+
 use super::{
     figures::{TimeUnit, axis_value, count, decimals, extents, percent},
     footnotes::{Footnotes, outcome},
@@ -52,12 +54,19 @@ pub(in crate::export) fn columns(
         add("elements", true, 1, &|row| Some(count(row.elements)));
     }
     for name in axis_names(rows) {
-        add(&printable(&name), true, 0, &|row| {
+        // What is true or false names no configuration.
+        let named = rows
+            .iter()
+            .all(|row| !row.axes.get(&name).is_some_and(Value::is_boolean));
+        add(&printable(&name), true, u8::from(!named), &|row| {
             row.axes.get(&name).map(axis_value)
         });
     }
     add("block", true, 0, &|row| Some(extents(row.block, unicode)));
-    add("grid", true, 4, &|row| Some(extents(row.grid, unicode)));
+    // What was not launched may have no number of blocks.
+    add("grid", true, 4, &|row| {
+        (row.grid.count() > 0).then(|| extents(row.grid, unicode))
+    });
     add("blocks/SM", true, 3, &|row| {
         row.blocks_per_sm.map(|n| n.to_string())
     });

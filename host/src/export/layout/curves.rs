@@ -1,6 +1,8 @@
 //! What chart and SVG draw: one curve per kernel (and per setting of whatever else varies) over one
 //! x axis.
 
+use std::collections::HashMap;
+
 use super::{
     columns::{axis_names, varies},
     figures::{axis_value, count, extents},
@@ -71,8 +73,8 @@ pub(in crate::export) struct Point {
 }
 
 impl Curves {
-    /// Bandwidth where any row has one, else time; over the block size where it varies, else over
-    /// the elements, else over the first numeric axis that varies.
+    /// Bandwidth where any row has one, else time; over the block size where it varies otherwise
+    /// than with the elements, else over the elements, else over the first numeric axis that varies.
     pub(in crate::export) fn of(report: &Report, unicode: bool) -> Self {
         let rows = &report.rows;
         let metric = if rows.iter().any(|row| row.gb_per_s.is_some())
@@ -144,7 +146,7 @@ fn choose_abscissa(rows: &[Row]) -> Abscissa {
     if rows.iter().all(|row| blocks(row).is_some()) && varies(rows, blocks) {
         return Abscissa::Axis("blocks".to_owned());
     }
-    if varies(rows, |row| row.block) {
+    if varies(rows, |row| row.block) && !is_given_by_elements(rows) {
         return Abscissa::Block;
     }
     if varies(rows, |row| row.elements) {
@@ -157,6 +159,17 @@ fn choose_abscissa(rows: &[Row]) -> Abscissa {
             rows.iter().all(|row| value(row).is_some()) && varies(rows, value)
         })
         .map_or(Abscissa::Block, Abscissa::Axis)
+}
+
+/// Whether each kernel has one block for each number of elements, chosen to suit it.
+fn is_given_by_elements(rows: &[Row]) -> bool {
+    let mut blocks = HashMap::new();
+    rows.iter().all(|row| {
+        *blocks
+            .entry((&row.kernel, row.elements))
+            .or_insert(row.block)
+            == row.block
+    }) && varies(rows, |row| row.elements)
 }
 
 /// A row's position on the x axis.
@@ -189,7 +202,8 @@ fn labels(rows: &[Row], abscissa: &Abscissa, with_grid: bool, unicode: bool) -> 
             if *abscissa != Abscissa::Elements && varies(same_kernel(), |row| row.elements) {
                 label += &format!(", {} elements", count(row.elements));
             }
-            if *abscissa != Abscissa::Block && varies(same_kernel(), |row| row.block) {
+            let follows = *abscissa == Abscissa::Elements && is_given_by_elements(rows);
+            if *abscissa != Abscissa::Block && !follows && varies(same_kernel(), |row| row.block) {
                 label += &format!(", {} threads", extents(row.block, unicode));
             }
             if with_grid && varies(same_kernel(), |row| row.grid) {

@@ -1,0 +1,483 @@
+//! Verification against devices that get something wrong, and what rows say in relation to each
+//! other. What devices get right is in `tests/reductions.rs`.
+
+use std::{cell::Cell, sync::atomic::AtomicBool};
+
+use super::*;
+use crate::{
+    device::{DeviceError, KernelReference, PreparedLaunch},
+    experiments::{Devices, Failure, fake::Fake, run, verify::GUARD},
+    random::Stream,
+    report::{Stage, Status, Times, Timing},
+};
+
+const SEED: u64 = 7;
+const BLOCK: u32 = 256;
+
+/// The elements that a launch reads, of 4 bytes each.
+fn elements<T: bytemuck::Pod>(device: &Fake, launch: &PreparedLaunch) -> Vec<T> {
+    let (n, x) = (launch.arguments[0] as usize, launch.arguments[1]);
+    let mut values = vec![T::zeroed(); n];
+    let bytes = bytemuck::cast_slice_mut(&mut values);
+    device.read_bytes(x, bytes).expect("the elements are there");
+    values
+}
+
+/// A device that sums with `sum`, which gets the elements and how many runs there were before. The
+/// first block or thread has the sum, the others nothing.
+fn summing<T: bytemuck::Pod>(sum: impl Fn(&[T], u32) -> T + 'static) -> Rc<Fake> {
+    let runs = Cell::new(0);
+    Fake::with(move |device, launch| {
+        let KernelReference::Declared(kernel) = launch.kernel else {
+            return Err(DeviceError::Unsupported("loaded modules".to_owned()));
+        };
+        let arguments = &launch.arguments;
+        let result = *arguments.last().expect("a kernel's last is its result");
+        if kernel.name.starts_with("reduce_atomic_clear_") {
+            return Ok(());
+        }
+        let blocks = launch.config.grid.count();
+        let results = match kernel.name.starts_with("read_") {
+            true => blocks * launch.config.block.count(),
+            false if arguments.len() == 3 => blocks,
+            false => 1,
+        };
+        let mut values = vec![T::zeroed(); results as usize];
+        values[0] = sum(&elements::<T>(device, launch), runs.get());
+        runs.set(runs.get() + 1);
+        device.write_bytes(result, bytemuck::cast_slice(&values))
+    })
+}
+
+/// Verifies a sum by one block.
+fn verified(
+    device: Rc<Fake>,
+    name: &str,
+    element: ElementType,
+    n: u64,
+    input: Input,
+) -> Result<(), Failure> {
+    let device: Rc<dyn Device> = device;
+    let variant = variant(name).expect("a variant");
+    let configuration = Configuration {
+        variant,
+        kernel: variant.kernel(Operation::Sum, element).expect("a kernel"),
+        operation: Operation::Sum,
+        element,
+        n,
+        block: BLOCK,
+        cluster: None,
+        grid: Some(1),
+    };
+    let arrays = Arrays::new(&device, element, n, SEED).expect("it fits");
+    let mut bound = Bound::new(&device, configuration).expect("it can be launched");
+    let reference = element.reference(Operation::Sum, input, Stream::new(SEED, 0), n);
+    verify(&*device, &mut bound, &arrays, input, &reference)
+}
+
+#[track_caller]
+fn refused(outcome: Result<(), Failure>, part: &str) {
+    let failure = outcome.expect_err("it is wrong");
+    assert_eq!(failure.stage, Stage::Verification);
+    assert!(
+        failure.reason.contains(part) && failure.reason.contains("_sum_"),
+        "{part} in {}",
+        failure.reason
+    );
+}
+
+fn wrapping(values: &[i32]) -> i32 {
+    values.iter().fold(0, |sum, value| sum.wrapping_add(*value))
+}
+
+/// The sum in double precision, rounded once.
+fn nearest(values: &[f32]) -> f32 {
+    values.iter().copied().map(f64::from).sum::<f64>() as f32
+}
+
+/// As a block sums: each thread its own elements, then a tree, rounding at each step.
+fn as_a_block_does(values: &[f32]) -> f32 {
+    let mut threads = vec![0.0_f32; BLOCK as usize];
+    for (index, value) in values.iter().enumerate() {
+        threads[index % BLOCK as usize] += value;
+    }
+    while threads.len() > 1 {
+        let (low, high) = threads.split_at(threads.len() / 2);
+        threads = low.iter().zip(high).map(|(a, b)| a + b).collect();
+    }
+    threads[0]
+}
+
+#[test]
+fn what_is_right_passes() {
+    for n in [0, 1, 2, 3, 1000, 70_000] {
+        let integers = summing(|values, _| wrapping(values));
+        assert_eq!(
+            verified(integers, "shuffle", ElementType::I32, n, Input::Random),
+            Ok(())
+        );
+        for input in [Input::Random, Input::Whole] {
+            for sum in [nearest, as_a_block_does] {
+                let floats = summing(move |values, _| sum(values));
+                let outcome = verified(floats, "shuffle", ElementType::F32, n, input);
+                assert_eq!(outcome, Ok(()), "{n} elements, {input:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_wrong_result_fails() {
+    let integers = summing(|values, _| wrapping(values).wrapping_add(1));
+    let outcome = verified(integers, "shuffle", ElementType::I32, 1000, Input::Random);
+    refused(outcome, "expected ");
+    // A thousandth of the sum of absolute values is far more than a thousand roundings of 2^-24.
+    let floats = summing(|values: &[f32], _| {
+        let magnitude: f32 = values.iter().map(|value| value.abs()).sum();
+        nearest(values) + magnitude / 1000.0
+    });
+    let outcome = verified(floats, "shuffle", ElementType::F32, 1000, Input::Random);
+    refused(outcome, " within ");
+}
+
+#[test]
+fn a_result_that_is_wrong_in_the_second_launch_alone_fails() {
+    // As a counter does that the first launch leaves behind.
+    let integers = summing(|values, run| wrapping(values).wrapping_add(run as i32));
+    let outcome = verified(
+        integers,
+        "last_block",
+        ElementType::I32,
+        1000,
+        Input::Random,
+    );
+    refused(outcome, " in the second launch, got ");
+}
+
+#[test]
+fn other_bits_fail_where_they_must_be_the_same_alone() {
+    let one_up = || {
+        summing(|values, run| match run {
+            0 => nearest(values),
+            _ => nearest(values).next_up(),
+        })
+    };
+    let outcome = |name| verified(one_up(), name, ElementType::F32, 1000, Input::Random);
+    refused(
+        outcome("shuffle"),
+        "expected the bits of the first launch (",
+    );
+    refused(outcome("gather"), "expected the bits of the first launch (");
+    assert_eq!(outcome("atomic"), Ok(()));
+    // Whole numbers leave no room in any order.
+    let whole = verified(one_up(), "atomic", ElementType::F32, 1000, Input::Whole);
+    refused(whole, " in the second launch");
+}
+
+#[test]
+fn nan_and_what_is_not_written_fail() {
+    for input in [Input::Random, Input::Whole] {
+        let nan = summing(|_: &[f32], _| f32::NAN);
+        let outcome = verified(nan, "shuffle", ElementType::F32, 1000, input);
+        refused(outcome, "got NaN");
+        let idle = Fake::with(|_, _| Ok(()));
+        let outcome = verified(idle, "shuffle", ElementType::F32, 1000, input);
+        refused(outcome, "got NaN");
+    }
+}
+
+#[test]
+fn bytes_written_behind_the_result_fail() {
+    for byte in [0, 3, GUARD - 1] {
+        let device = Fake::with(move |device, launch| {
+            let result = launch.arguments[2];
+            device.set_f32(result, nearest(&elements(device, launch)));
+            device.write_bytes(result + 4 + byte, &[0])
+        });
+        let outcome = verified(device, "shuffle", ElementType::F32, 1000, Input::Random);
+        refused(outcome, &format!("byte {byte} behind the result"));
+    }
+}
+
+#[test]
+fn one_missing_or_repeated_whole_number_fails() {
+    let n = 1 << 20;
+    for index in [0, 1, n / 2, n - 1] {
+        for factor in [-1.0, 1.0] {
+            let device =
+                summing(move |values: &[f32], _| nearest(values) + factor * values[index as usize]);
+            let outcome = verified(device, "shuffle", ElementType::F32, n, Input::Whole);
+            refused(outcome, "expected ");
+        }
+    }
+}
+
+fn rows(device: &Rc<Fake>, experiment: &Reduce) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let device: Rc<dyn Device> = device.clone();
+    run(
+        experiment,
+        Devices::One(device),
+        &AtomicBool::new(false),
+        &mut |row, _| rows.push(row),
+    );
+    rows
+}
+
+fn experiment(variants: &[&str], elements: &[ElementType], sizes: &[u64]) -> Reduce {
+    let variants: Vec<&Variant> = variants
+        .iter()
+        .map(|name| variant(name).expect("a variant"))
+        .collect();
+    let blocks = [32, 64].map(Threads::Given);
+    Reduce::new(
+        &variants,
+        &[Operation::Sum],
+        elements,
+        sizes,
+        &blocks,
+        &[2],
+        None,
+    )
+}
+
+#[test]
+fn rows_are_verified_then_timed() {
+    let device = summing(|values, _| nearest(values));
+    let ladder = experiment(
+        &["read", "shuffle", "last_block"],
+        &[ElementType::F32],
+        &[100],
+    );
+    let rows = rows(&device, &ladder);
+    assert_eq!(rows.len(), 3 * 2);
+    for row in &rows {
+        assert_eq!((&row.status, row.verified), (&Status::Ok, true), "{row:?}");
+        // The fake's launches take a second.
+        assert_eq!((row.bytes, row.gb_per_s), (Some(400), Some(400.0 / 1e9)));
+    }
+    let launches: Vec<_> = rows.iter().map(|row| row.launches).collect();
+    assert_eq!(launches, [1, 1, 2, 2, 1, 1].map(Some));
+    let deterministic = |row: &Row| row.axes.get(DETERMINISTIC_AXIS).cloned();
+    assert_eq!(
+        deterministic(&rows[0]),
+        None,
+        "it leaves its sum to the host"
+    );
+    assert_eq!(deterministic(&rows[2]), Some(true.into()));
+}
+
+#[test]
+fn what_is_wrong_is_not_timed() {
+    let device = summing(|values, _| 2.0 * nearest(values));
+    for row in rows(
+        &device,
+        &experiment(&["shuffle"], &[ElementType::F32], &[100]),
+    ) {
+        let Status::Failed { stage, .. } = &row.status else {
+            panic!("{row:?}");
+        };
+        assert_eq!((*stage, row.verified), (Stage::Verification, false));
+        assert_eq!((row.time, row.gb_per_s), (None, None));
+    }
+    assert_eq!(device.samples.get(), 0);
+}
+
+#[test]
+fn what_the_device_cannot_run_is_skipped_and_allocates_nothing() {
+    let device = summing(|values, _| nearest(values));
+    let rows = rows(
+        &device,
+        &experiment(&["cluster"], &[ElementType::F32], &[100]),
+    );
+    assert_eq!(rows.len(), 2);
+    for row in rows {
+        let Status::Skipped { reason } = &row.status else {
+            panic!("{row:?}");
+        };
+        assert!(reason.contains("compute capability 9.0"), "{reason}");
+    }
+    assert_eq!((device.allocated.get(), device.launches.get()), (0, 0));
+}
+
+#[test]
+fn too_large_a_size_names_the_largest() {
+    let device = summing(|values, _| nearest(values));
+    let element = ElementType::F32;
+    device.free.set(64 << 20);
+    let fits = largest_size(element, 64 << 20);
+    // Two arrays of floats.
+    assert!((4 << 20..8 << 20).contains(&fits), "{fits}");
+    let mut too_large = experiment(&["shuffle"], &[element], &[fits + 100_000]);
+    too_large.measuring.cache = Cache::Hot;
+    for row in rows(&device, &too_large) {
+        let Status::Failed { stage, reason } = &row.status else {
+            panic!("{row:?}");
+        };
+        assert_eq!(*stage, Stage::Memory);
+        // The configuration's own buffers are there by then.
+        let largest: u64 = reason
+            .split_once("the largest size that fits is ")
+            .and_then(|(_, rest)| rest.split(' ').next()?.parse().ok())
+            .unwrap_or_else(|| panic!("{reason}"));
+        assert!((fits - 10_000..=fits).contains(&largest), "{reason}");
+    }
+}
+
+/// The rows of an experiment as if they had taken so many nanoseconds.
+fn timed(experiment: &Reduce, medians: &[f64]) -> Vec<Row> {
+    assert_eq!(experiment.len(), medians.len());
+    let mut rows: Vec<Row> = (0..experiment.len())
+        .map(|i| experiment.outline(i))
+        .collect();
+    for (row, &median_ns) in rows.iter_mut().zip(medians) {
+        row.status = Status::Ok;
+        row.verified = true;
+        row.gb_per_s = Some(row.bytes.expect("bytes") as f64 / median_ns);
+        row.time = Some(Timing {
+            times: Times::Measured,
+            cache: Cache::Hot,
+            samples: 10,
+            median_ns,
+            lower_quartile_ns: median_ns,
+            upper_quartile_ns: median_ns,
+            minimum_ns: median_ns,
+            maximum_ns: median_ns,
+            relative_noise: 0.0,
+            stopped_by: String::new(),
+            throttled: 0,
+        });
+    }
+    rows
+}
+
+#[test]
+fn shares_are_of_the_fastest_plain_read_of_the_same_data() {
+    let types = [ElementType::F32, ElementType::I64];
+    let ladder = experiment(&["read", "shuffle"], &types, &[100, 200]);
+    // Per type and size: read at 32 and at 64, shuffle at 32 and at 64.
+    let medians = [
+        10.0, 5.0, 20.0, 10.0, // f32, 100
+        40.0, 80.0, 50.0, 20.0, // f32, 200
+        10.0, 10.0, 10.0, 100.0, // i64, 100
+        10.0, 20.0, 40.0, 40.0, // i64, 200
+    ];
+    let mut rows = timed(&ladder, &medians);
+    // One that failed has no share, and none is left over from before.
+    rows[15].gb_per_s = None;
+    rows[15].share_of_read = Some(1.0);
+    // The plain reads of one size failed.
+    (rows[8].gb_per_s, rows[9].gb_per_s) = (None, None);
+    ladder.relate(&mut rows);
+    let shares: Vec<_> = rows.iter().map(|row| row.share_of_read).collect();
+    let some = |share: f64| Some(share);
+    let expected = [
+        [some(0.5), some(1.0), some(0.25), some(0.5)],
+        [some(1.0), some(0.5), some(0.8), some(2.0)],
+        [None; 4],
+        [some(1.0), some(0.5), some(0.25), None],
+    ];
+    for (share, expected) in shares.iter().zip(expected.as_flattened()) {
+        match (share, expected) {
+            (Some(share), Some(expected)) => {
+                assert!((share - expected).abs() < 1e-12, "{shares:?}")
+            }
+            _ => assert_eq!(share, expected, "{shares:?}"),
+        }
+    }
+    // While the run goes on there are fewer rows.
+    ladder.relate(&mut rows[..3]);
+}
+
+#[test]
+fn conclusions_name_the_best_block_and_the_limit() {
+    let ladder = experiment(
+        &["read", "interleaved", "gather"],
+        &[ElementType::F32],
+        &[1 << 20],
+    );
+    let conclude = |medians: &[f64], of_peak| {
+        let mut rows = timed(&ladder, medians);
+        for row in &mut rows {
+            row.share_of_peak = of_peak;
+        }
+        ladder.relate(&mut rows);
+        conclusions(&rows)
+    };
+    let sentences = conclude(&[1000.0, 2000.0, 9000.0, 8000.0, 4000.0, 1020.0], Some(0.9));
+    assert_eq!(sentences.len(), 3 + 1, "{sentences:?}");
+    let begins = |index: usize, part: &str| {
+        assert!(sentences[index].starts_with(part), "{sentences:?}");
+    };
+    // 2^22 bytes in 1000 ns.
+    begins(0, "read: best at block 32, 4194 GB/s: a plain read");
+    begins(1, "interleaved: best at block 64, 524 GB/s: ");
+    begins(2, "gather: best at block 64, 4112 GB/s: ");
+    begins(
+        3,
+        "1Mi elements: reduce_gather_sum_f32 is fastest with 98.0 % of the bandwidth of a plain \
+         read, so memory is the limit.",
+    );
+    // As fast as a read that is itself far from the peak.
+    let ends = |sentences: Vec<String>, part: &str| {
+        assert!(sentences[3].ends_with(part), "{sentences:?}");
+    };
+    let medians = [1000.0, 2000.0, 9000.0, 8000.0, 4000.0, 1020.0];
+    ends(
+        conclude(&medians, Some(0.2)),
+        ", so reading is the limit, and not reducing.",
+    );
+    ends(
+        conclude(&medians, None),
+        ", so reading is the limit, and not reducing.",
+    );
+    ends(
+        conclude(&[1000.0, 2000.0, 9000.0, 8000.0, 4000.0, 2000.0], Some(0.4)),
+        "50.0 % of the bandwidth of a plain read; the rest is what launches and handing over results take.",
+    );
+    // One element at a time: nothing is known about where the rest went.
+    ends(
+        conclude(&[1000.0, 2000.0, 2000.0, 8000.0, 4000.0, 3000.0], Some(0.4)),
+        "reduce_interleaved_sum_f32 is fastest with 50.0 % of the bandwidth of a plain read.",
+    );
+}
+
+#[test]
+fn conclusions_tell_sizes_and_types_apart() {
+    let types = [ElementType::F32, ElementType::I64];
+    let ladder = experiment(&["read", "gather"], &types, &[100, 200]);
+    let mut rows = timed(
+        &ladder,
+        &[
+            10.0, 10.0, 20.0, 10.0, 10.0, 10.0, 20.0, 10.0, //
+            10.0, 10.0, 10.0, 20.0, 10.0, 10.0, 20.0, 10.0,
+        ],
+    );
+    ladder.relate(&mut rows);
+    // Nothing that failed or was not verified counts, however fast.
+    rows[7].verified = false;
+    rows[15].status = Status::Skipped {
+        reason: "throttled".to_owned(),
+    };
+    let sentences = conclusions(&rows);
+    assert_eq!(sentences.len(), 2 + 4, "{sentences:?}");
+    assert!(sentences[0].starts_with("read: best at block 32: "));
+    assert!(
+        sentences[1].starts_with("gather: best at blocks 32 to 64, depending on the work: "),
+        "{sentences:?}"
+    );
+    let of: Vec<&str> = sentences[2..]
+        .iter()
+        .map(|sentence| sentence.split(" is fastest with ").next().expect("it"))
+        .collect();
+    assert_eq!(
+        of,
+        [
+            "100 elements: reduce_gather_sum_f32",
+            "200 elements: reduce_gather_sum_f32",
+            "100 elements: reduce_gather_sum_i64",
+            "200 elements: reduce_gather_sum_i64",
+        ]
+    );
+    assert_eq!(conclusions(&[]), [""; 0]);
+}
