@@ -38,7 +38,11 @@ unsafe fn reduce<T: Element, O: Operation<T>>(n: u64, x: *const T, results: *mut
             return;
         }
         // Those of the first warp that exist; a block of whole warps is known to the compiler.
-        let lanes = if threads < WARP_SIZE { threads } else { WARP_SIZE };
+        let lanes = if threads < WARP_SIZE {
+            threads
+        } else {
+            WARP_SIZE
+        };
         let mask = u32::MAX >> (WARP_SIZE - lanes);
         let mut step = WARP_SIZE;
         while step > 0 {

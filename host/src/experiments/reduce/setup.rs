@@ -12,11 +12,15 @@ use crate::{
     device::{Buffer, Device, DeviceError, KernelReference, PreparedLaunch, Result},
     experiments::{
         memory::ALIGNMENT,
-        verify::{self, GUARD, POISON},
+        verify::{self, GUARD},
     },
     launch::{LaunchConfig, LaunchError},
     random::Stream,
 };
+
+/// Byte that results are filled with before a launch. Not 0xff, which is what some reductions of
+/// nothing give.
+const POISON: u8 = 0xcd;
 
 /// One reduction.
 #[derive(Debug, Clone, Copy)]
