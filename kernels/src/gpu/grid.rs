@@ -32,8 +32,7 @@
 
 use super::{
     atomic::{self, AcqRel, Acquire, Device},
-    thread,
-    warp::{self, WARP_SIZE},
+    thread, warp,
 };
 
 /// The bit that turns over with each round.
@@ -75,13 +74,14 @@ impl GridBarrier {
     #[inline(always)]
     pub fn sync(&self) {
         thread::sync_threads();
-        // The first thread. Asked for as a lane, so that ptxas knows that it is alone in its warp:
-        // otherwise it gathers the warp's additions before the atomic, for a tenth of the time.
-        if thread::index_in_block() < WARP_SIZE && warp::lane_id() == 0 {
+        if thread::index_in_block() == 0 {
             // SAFETY: the promise of `new`.
             unsafe {
-                let before = atomic::fetch_add(self.word, self.arrival, AcqRel, Device);
-                let mut now = before.wrapping_add(self.arrival);
+                // The lane is 0. That the value depends on it keeps ptxas from gathering the
+                // additions of a warp first, which costs a tenth of the barrier and gains nothing.
+                let arrival = self.arrival + warp::lane_id();
+                let before = atomic::fetch_add(self.word, arrival, AcqRel, Device);
+                let mut now = before.wrapping_add(arrival);
                 while (now ^ before) & SENSE == 0 {
                     now = atomic::load(self.word, Acquire, Device);
                 }

@@ -182,8 +182,12 @@ fn nan_and_what_is_not_written_fail() {
         refused(outcome, "got NaN");
         let idle = Fake::with(|_, _| Ok(()));
         let outcome = verified(idle, "shuffle", ElementType::F32, 1000, input);
-        refused(outcome, "got NaN");
+        refused(outcome, "expected ");
     }
+    // All bits set is the smallest of no u32, so that what is found must not be that.
+    let idle = Fake::with(|_, _| Ok(()));
+    let outcome = verified(idle, "shuffle", ElementType::U32, 0, Input::Random);
+    refused(outcome, "expected ");
 }
 
 #[test]
