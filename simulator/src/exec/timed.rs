@@ -16,7 +16,7 @@ use crate::{
     chip::Chip,
     fault::Fault,
     program::{Action, Program},
-    timing::{AccessKind, Dispatch, MemorySystem, SmClock},
+    timing::{AccessKind, Cost, Costs, Dispatch, MemorySystem, SmClock},
 };
 
 /// Cycles an SM may run ahead of the next one. It bounds how far the order of accesses can differ
@@ -40,15 +40,23 @@ struct Sm {
     /// The same at the barrier of a cluster.
     cluster_latency: u64,
     clock_ghz: f64,
-    /// Resident cluster and warp by warp slot.
-    slots: Vec<(usize, usize)>,
+    /// By warp slot: whose warp it is.
+    slots: Vec<Tenant>,
     free_slots: Vec<usize>,
     /// What each slot's warp has done ahead of its time.
     ahead: Vec<Ahead>,
-    /// Registers of finished warps, the last used last.
-    spare_registers: Vec<Registers>,
     /// The cycle at which it stands in the queue.
     queued: Option<u64>,
+}
+
+/// The warp in a slot. What timing needs of it stands here, where it costs no look at the warp.
+#[derive(Debug, Clone, Copy, Default)]
+struct Tenant {
+    resident: u32,
+    /// Index in the cluster.
+    warp: u32,
+    /// Rank of its block.
+    rank: u32,
 }
 
 /// A cluster, or a block of a launch without clusters.
@@ -111,6 +119,16 @@ pub(crate) fn run(
         next: 0,
     };
     let mut releases = Vec::new();
+    // Registers of finished warps. Whichever SM starts a warp takes those that were used last,
+    // which the host's caches still hold.
+    let mut spare_registers = Vec::new();
+    let costs = Costs::new(chip);
+    let costs: Vec<Cost> = launch
+        .program
+        .instructions
+        .iter()
+        .map(|instruction| costs.of(instruction))
+        .collect();
     let mut ran = Ran {
         cycles: 0,
         warp_instructions: 0,
@@ -130,7 +148,7 @@ pub(crate) fn run(
                 break;
             }
             let sm = &mut sms[index];
-            let resident = &mut residents.list[sm.slots[slot].0];
+            let resident = &mut residents.list[sm.slots[slot].resident as usize];
             if sm.ahead[slot].is_empty() {
                 let mut around = Surroundings {
                     launch,
@@ -147,13 +165,14 @@ pub(crate) fn run(
                     &mut around,
                     &mut progress,
                     &mut releases,
+                    &mut spare_registers,
                 )?;
                 if progress.stalled() {
                     let clusters = residents.list.iter().map(|resident| &resident.cluster);
                     return Err(progress.fault(clusters, launch));
                 }
             }
-            let end = sm.time(cycle, slot, resident, launch.program, system);
+            let end = sm.time(cycle, slot, resident, launch.program, &costs, system);
             for Release { sm, slot, at } in releases.drain(..) {
                 sms[sm].release(slot, at);
                 if let Some(cycle) = sms[sm].enqueue_again(sm, &mut queue) {
@@ -163,7 +182,7 @@ pub(crate) fn run(
             if let Some(end) = end {
                 ran.cycles = ran.cycles.max(end);
                 dispatch.finish(index, end);
-                residents.retire(sms[index].slots[slot].0);
+                residents.retire(sms[index].slots[slot].resident as usize);
                 let started = residents.start(launch, &mut dispatch, &mut sms, &mut queue);
                 progress.blocks_started(started);
             }
@@ -232,10 +251,9 @@ impl Sm {
                 _ => chip.latency.cluster_barrier.into(),
             },
             clock_ghz: chip.clock_ghz,
-            slots: vec![(0, 0); slots],
+            slots: vec![Tenant::default(); slots],
             free_slots: (0..slots).rev().collect(),
             ahead: (0..slots).map(|_| Ahead::default()).collect(),
-            spare_registers: Vec::new(),
             queued: None,
         }
     }
@@ -251,6 +269,7 @@ impl Sm {
         launch: &LaunchContext,
     ) {
         let warps = launch.warps() as usize;
+        let rank = resident.live.len();
         resident.live.push(warps);
         resident.done.push(0);
         for _ in 0..warps {
@@ -258,7 +277,11 @@ impl Sm {
                 .free_slots
                 .pop()
                 .expect("occupancy leaves a slot for every warp");
-            self.slots[slot] = (cluster, resident.homes.len());
+            self.slots[slot] = Tenant {
+                resident: cluster as u32,
+                warp: resident.homes.len() as u32,
+                rank: rank as u32,
+            };
             resident.homes.push((index, slot));
             self.clock.start_warp(slot, cycle, launch.program.registers);
         }
@@ -274,8 +297,9 @@ impl Sm {
         around: &mut Surroundings,
         progress: &mut Progress,
         releases: &mut Vec<Release>,
+        spare_registers: &mut Vec<Registers>,
     ) -> Result<u64, Box<Fault>> {
-        let (_, warp) = self.slots[slot];
+        let warp = self.slots[slot].warp as usize;
         let Resident {
             cluster,
             homes,
@@ -283,7 +307,7 @@ impl Sm {
             ..
         } = resident;
         let registers = around.launch.program.registers;
-        cluster.provide_registers(warp, &mut self.spare_registers, registers);
+        cluster.provide_registers(warp, spare_registers, registers);
         let mut count = 0;
         loop {
             let pc = cluster.warps[warp].pc();
@@ -315,7 +339,7 @@ impl Sm {
             match step {
                 Step::Continue | Step::Released | Step::Joined => {}
                 Step::Finished => {
-                    self.spare_registers.push(cluster.take_registers(warp));
+                    spare_registers.push(cluster.take_registers(warp));
                     return Ok(count);
                 }
                 Step::Blocked | Step::Sleep => return Ok(count),
@@ -343,9 +367,11 @@ impl Sm {
         slot: usize,
         resident: &mut Resident,
         program: &Program,
+        costs: &[Cost],
         system: &mut MemorySystem,
     ) -> Option<u64> {
-        let (_, warp) = self.slots[slot];
+        let Tenant { warp, rank, .. } = self.slots[slot];
+        let rank = rank as usize;
         let Resident {
             cluster,
             done,
@@ -353,12 +379,10 @@ impl Sm {
             completed,
             ..
         } = resident;
-        let rank = cluster.warps[warp].rank as usize;
-        let (executed, sectors) = self.ahead[slot].pop().expect("the slot's warp has run");
-        let instruction = &program.instructions[executed.pc as usize];
+        let (executed, next, sectors) = self.ahead[slot].pop().expect("the slot's warp has run");
         let ready = match executed.store {
             Some(Store::Global) => {
-                let kind = match instruction.action {
+                let kind = match program.instructions[executed.pc as usize].action {
                     Action::Store(_) => AccessKind::Store,
                     Action::Atomic(..) => AccessKind::Atomic,
                     _ => AccessKind::Load,
@@ -377,15 +401,13 @@ impl Sm {
             live[rank] -= 1;
             return (live[rank] == 0).then(|| (cycle + 1).max(done[rank]));
         }
-        let next = self.ahead[slot]
-            .next_pc()
-            .unwrap_or_else(|| cluster.warps[warp].pc());
+        let next = next.unwrap_or_else(|| cluster.warps[warp as usize].pc());
         self.clock.issue(
             slot,
             cycle,
-            instruction,
+            &costs[executed.pc as usize],
             ready,
-            &program.instructions[next as usize],
+            &costs[next as usize],
         );
         let resume = match executed.step {
             Step::Released => Some(self.barrier_latency),

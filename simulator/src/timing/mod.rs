@@ -5,6 +5,7 @@
 //! when a global access is done. All times are whole SM cycles since the launch began, and the
 //! same calls always give the same times.
 
+mod cost;
 mod dispatch;
 mod dispatcher;
 mod l2;
@@ -13,6 +14,7 @@ mod pipes;
 mod server;
 mod sm;
 
+pub use cost::{Cost, Costs};
 pub use dispatch::{ClusterDispatcher, Dispatch};
 pub use dispatcher::Dispatcher;
 pub use memory::{AccessKind, MemorySystem};

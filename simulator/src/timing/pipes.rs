@@ -107,10 +107,10 @@ pub(super) fn pipe(instruction: &Instruction) -> u8 {
 
 /// How many times its usual interval an instruction keeps its pipe busy: the load/store unit moves
 /// 4 bytes per lane at a time.
-pub(super) fn passes(instruction: &Instruction) -> u64 {
+pub(super) fn passes(instruction: &Instruction) -> u32 {
     match instruction.action {
         Action::Load(access) | Action::Store(access) | Action::Atomic(access, _) => {
-            (u64::from(access.bytes) * u64::from(access.count)).div_ceil(4)
+            (u32::from(access.bytes) * u32::from(access.count)).div_ceil(4)
         }
         _ => 1,
     }

@@ -4,12 +4,11 @@ mod scheduler;
 
 use scheduler::{NEVER, NOBODY, Scheduler, Warp};
 
-use super::pipes::{self, NO_PIPE, PIPES};
-use crate::{
-    chip::{Chip, Latencies},
-    isa::Class,
-    program::{Action, Instruction, Operand, Space},
+use super::{
+    cost::Cost,
+    pipes::{NO_PIPE, PIPES},
 };
+use crate::chip::{Chip, Latencies};
 
 /// The warps of one SM: scoreboard, schedulers and pipes.
 ///
@@ -24,10 +23,6 @@ pub struct SmClock {
     /// When each register's value is there: `registers` entries per slot.
     scoreboard: Vec<u64>,
     registers: usize,
-    /// Cycles an instruction keeps its pipe busy.
-    intervals: [u32; PIPES],
-    /// Cycles until a result can be used, by class.
-    results: [u32; PIPES],
     latency: Latencies,
     /// Cycles between the starts of two warps.
     warp_start: u64,
@@ -42,22 +37,6 @@ impl SmClock {
     pub fn new(chip: &Chip) -> Self {
         let count = chip.schedulers as usize;
         let slots = chip.limits.max_warps_per_sm as usize;
-        let latency = chip.latency;
-        let mut results = [0; PIPES];
-        for (class, cycles) in [
-            (Class::Integer, latency.integer),
-            (Class::IntegerMultiply, latency.integer_multiply),
-            (Class::Float32, latency.float32),
-            (Class::Float64, latency.float64),
-            (Class::Special, latency.special),
-            (Class::Convert, latency.convert),
-            (Class::Memory, latency.shared),
-            (Class::Control, latency.control),
-            (Class::Barrier, latency.barrier),
-            (Class::Warp, latency.shuffle),
-        ] {
-            results[class as usize] = cycles;
-        }
         let scheduler = |first: usize| Scheduler {
             ready: (first..slots).step_by(count).map(|_| NEVER).collect(),
             warps: (first..slots)
@@ -83,9 +62,7 @@ impl SmClock {
                 .collect(),
             scoreboard: Vec::new(),
             registers: 0,
-            intervals: pipes::intervals(chip.compute_capability, chip.schedulers),
-            results,
-            latency,
+            latency: chip.latency,
             warp_start: chip.warp_start.into(),
             next_start: 0,
             started: 0,
@@ -174,6 +151,7 @@ impl SmClock {
     }
 
     /// The warp in `slot` issued `instruction` at `cycle`, and will issue `next` next.
+    /// [`Costs`](super::Costs) of the same chip says what they cost.
     ///
     /// `data_ready` is when a memory action's data are there ([`MemorySystem::access`], or
     /// [`shared_ready`](Self::shared_ready)); without it, parameters and constants take the
@@ -184,23 +162,11 @@ impl SmClock {
         &mut self,
         slot: usize,
         cycle: u64,
-        instruction: &Instruction,
+        instruction: &Cost,
         data_ready: Option<u64>,
-        next: &Instruction,
+        next: &Cost,
     ) {
-        let pipe = pipes::pipe(instruction);
-        let class = instruction.opcode.class;
-        let ready = data_ready.unwrap_or_else(|| {
-            let latency = match instruction.action {
-                Action::Load(access)
-                    if matches!(access.space, Space::Parameter | Space::Constant) =>
-                {
-                    self.latency.parameter
-                }
-                _ => self.results[class as usize],
-            };
-            cycle + u64::from(latency)
-        });
+        let ready = data_ready.unwrap_or(cycle + u64::from(instruction.latency));
         let (scheduler, position) = self.places[slot];
         let scheduler = &mut self.schedulers[scheduler as usize];
         let warp = &mut scheduler.warps[position as usize];
@@ -208,36 +174,23 @@ impl SmClock {
         if cycle >= warp.settled {
             warp.pending = 0;
         }
-        for destination in &instruction.destinations {
-            if let Operand::Register(register) = destination {
-                scoreboard[*register as usize] = ready;
-                warp.pending |= 1 << (register % 64);
-                warp.settled = warp.settled.max(ready);
+        for &register in instruction.written() {
+            scoreboard[register as usize] = ready;
+            warp.pending |= 1 << (register % 64);
+            warp.settled = warp.settled.max(ready);
+        }
+        let mut issue = cycle + u64::from(instruction.delay);
+        if warp.pending & next.mask != 0 {
+            for &register in &next.registers {
+                if warp.pending >> (register % 64) & 1 != 0 {
+                    issue = issue.max(scoreboard[register as usize]);
+                }
             }
         }
-        // After a branch the instructions of its target have to be fetched.
-        let mut issue = match class {
-            Class::Control => cycle + u64::from(self.latency.control),
-            _ => cycle + 1,
-        };
-        let mut needs = |register: u32| {
-            if warp.pending >> (register % 64) & 1 != 0 {
-                issue = issue.max(scoreboard[register as usize]);
-            }
-        };
-        for operand in next.sources.iter().chain(&next.destinations) {
-            if let Operand::Register(register) = operand {
-                needs(*register);
-            }
-        }
-        if let Some(guard) = next.guard {
-            needs(guard.register);
-        }
-        warp.pipe = pipes::pipe(next);
-        let busy = u64::from(self.intervals[usize::from(pipe)]) * pipes::passes(instruction);
+        warp.pipe = next.pipe;
         // A warp's first instruction may find its pipe busy: it queues there.
-        let free = &mut scheduler.pipes[usize::from(pipe)];
-        *free = (*free).max(cycle) + busy;
+        let free = &mut scheduler.pipes[usize::from(instruction.pipe)];
+        *free = (*free).max(cycle) + u64::from(instruction.busy);
         scheduler.free = cycle + 1;
         scheduler.ready[position as usize] = issue;
         scheduler.choose();

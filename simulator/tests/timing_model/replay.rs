@@ -6,7 +6,7 @@ use simulator::{
     chip::Chip,
     occupancy,
     program::{Action, Instruction, Operand, Space},
-    timing::{AccessKind, Dispatcher, MemorySystem, SmClock},
+    timing::{AccessKind, Costs, Dispatcher, MemorySystem, SmClock},
 };
 
 /// A warp's place in an SM.
@@ -49,6 +49,11 @@ pub(crate) fn replay(
     let sms = chip.sms as usize;
     let mut dispatcher = Dispatcher::new(chip, per_sm);
     let mut clocks: Vec<_> = (0..sms).map(|_| SmClock::new(chip)).collect();
+    let costs = Costs::new(chip);
+    let costs: Vec<_> = code
+        .iter()
+        .map(|instruction| costs.of(instruction))
+        .collect();
     let slots = chip.limits.max_warps_per_sm as usize;
     let idle = Warp {
         next: 0,
@@ -158,7 +163,8 @@ pub(crate) fn replay(
                 }
             } else {
                 warp.next += 1;
-                clocks[sm].issue(slot, cycle, current, data_ready, &code[warp.next]);
+                let next = &costs[warp.next];
+                clocks[sm].issue(slot, cycle, &costs[warp.next - 1], data_ready, next);
             }
         }
         if let Some((next, _)) = clocks[sm].next() {

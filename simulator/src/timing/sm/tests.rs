@@ -1,5 +1,10 @@
 use super::*;
-use crate::{chip::H200, isa::Opcode, program::Guard};
+use crate::{
+    chip::H200,
+    isa::{Class, Opcode},
+    program::{Action, Guard, Instruction, Operand},
+    timing::Costs,
+};
 
 static FLOAT: Opcode = row(Class::Float32);
 static SPECIAL: Opcode = row(Class::Special);
@@ -27,6 +32,10 @@ fn instruction(opcode: &'static Opcode, destination: u32, source: u32) -> Instru
     }
 }
 
+fn cost(instruction: &Instruction) -> Cost {
+    Costs::new(&H200).of(instruction)
+}
+
 /// Issues `code` on one warp alone; returns the cycle of each issue.
 fn run(code: &[Instruction], data_ready: Option<u64>) -> Vec<u64> {
     let mut sm = SmClock::new(&H200);
@@ -37,7 +46,7 @@ fn run(code: &[Instruction], data_ready: Option<u64>) -> Vec<u64> {
         cycles.push(cycle);
         let next = code.get(index + 1).unwrap_or(instruction);
         let data_ready = data_ready.filter(|_| instruction.opcode.class == Class::Memory);
-        sm.issue(0, cycle, instruction, data_ready, next);
+        sm.issue(0, cycle, &cost(instruction), data_ready, &cost(next));
     }
     cycles
 }
@@ -79,7 +88,13 @@ fn registers_64_apart_are_told_apart() {
     let mut sm = SmClock::new(&H200);
     sm.start_warp(0, 0, 128);
     let next = instruction(&FLOAT, 2, 65);
-    sm.issue(0, 0, &instruction(&MEMORY, 1, 0), Some(700), &next);
+    sm.issue(
+        0,
+        0,
+        &cost(&instruction(&MEMORY, 1, 0)),
+        Some(700),
+        &cost(&next),
+    );
     assert_eq!(sm.next(), Some((1, 0)));
 }
 
@@ -101,7 +116,13 @@ fn warps_of_a_scheduler_share_its_pipes_oldest_first() {
     for _ in 0..7 {
         let (cycle, slot) = sm.next().unwrap();
         order.push((cycle, slot));
-        sm.issue(slot, cycle, &special, None, &instruction(&SPECIAL, 3, 4));
+        sm.issue(
+            slot,
+            cycle,
+            &cost(&special),
+            None,
+            &cost(&instruction(&SPECIAL, 3, 4)),
+        );
     }
     // A scheduler's special function unit is busy for 8 cycles per instruction, so after the first
     // ones of 4 and 0 until 16. Both are ready then, and the older goes first. 1 has a unit of its
@@ -134,9 +155,9 @@ fn a_scheduler_issues_one_instruction_per_cycle_and_an_sm_one_per_scheduler() {
         sm.issue(
             slot,
             cycle,
-            &one,
+            &cost(&one),
             None,
-            &instruction(&FLOAT, (index + 8) % 16, (index + 9) % 16),
+            &cost(&instruction(&FLOAT, (index + 8) % 16, (index + 9) % 16)),
         );
     }
     // After all have started, 100 cycles take 400 instructions.
@@ -153,9 +174,9 @@ fn a_waiting_warp_issues_only_after_it_is_resumed() {
     sm.issue(
         0,
         0,
-        &instruction(&MEMORY, 1, 0),
+        &cost(&instruction(&MEMORY, 1, 0)),
         Some(500),
-        &instruction(&FLOAT, 2, 1),
+        &cost(&instruction(&FLOAT, 2, 1)),
     );
     sm.wait(0);
     sm.wait(0);
@@ -179,14 +200,20 @@ fn more_registers_keep_what_is_pending() {
     let mut sm = SmClock::new(&H200);
     sm.start_warp(0, 0, 8);
     let load = instruction(&MEMORY, 1, 0);
-    sm.issue(0, 0, &load, Some(700), &instruction(&FLOAT, 3, 4));
+    sm.issue(
+        0,
+        0,
+        &cost(&load),
+        Some(700),
+        &cost(&instruction(&FLOAT, 3, 4)),
+    );
     sm.start_warp(5, 0, 100);
     sm.issue(
         0,
         1,
-        &instruction(&FLOAT, 3, 4),
+        &cost(&instruction(&FLOAT, 3, 4)),
         None,
-        &instruction(&FLOAT, 2, 1),
+        &cost(&instruction(&FLOAT, 2, 1)),
     );
     sm.stop_warp(5);
     assert_eq!(sm.next(), Some((700, 0)));
@@ -199,9 +226,9 @@ fn a_reused_slot_starts_with_nothing_pending() {
     sm.issue(
         0,
         0,
-        &instruction(&MEMORY, 1, 0),
+        &cost(&instruction(&MEMORY, 1, 0)),
         Some(70_000),
-        &instruction(&FLOAT, 2, 3),
+        &cost(&instruction(&FLOAT, 2, 3)),
     );
     sm.stop_warp(0);
     let start = sm.start_warp(0, 100, 8);
@@ -209,9 +236,9 @@ fn a_reused_slot_starts_with_nothing_pending() {
     sm.issue(
         0,
         start,
-        &instruction(&FLOAT, 4, 5),
+        &cost(&instruction(&FLOAT, 4, 5)),
         None,
-        &instruction(&FLOAT, 2, 1),
+        &cost(&instruction(&FLOAT, 2, 1)),
     );
     assert_eq!(sm.next(), Some((start + 1, 0)));
 }
