@@ -79,6 +79,16 @@ struct Release {
     at: u64,
 }
 
+/// What the SMs share besides memory.
+#[derive(Default)]
+struct Common {
+    /// What warps that run let go on other SMs.
+    releases: Vec<Release>,
+    /// Registers of finished warps. Whichever SM starts a warp takes those that were used last,
+    /// which the host's caches still hold.
+    spare_registers: Vec<Registers>,
+}
+
 /// The resident clusters and the places for more.
 struct Residents<'a> {
     list: Vec<Resident>,
@@ -118,10 +128,7 @@ pub(crate) fn run(
         sms: Vec::new(),
         next: 0,
     };
-    let mut releases = Vec::new();
-    // Registers of finished warps. Whichever SM starts a warp takes those that were used last,
-    // which the host's caches still hold.
-    let mut spare_registers = Vec::new();
+    let mut common = Common::default();
     let costs = Costs::new(chip);
     let costs: Vec<Cost> = launch
         .program
@@ -164,8 +171,7 @@ pub(crate) fn run(
                     &bound,
                     &mut around,
                     &mut progress,
-                    &mut releases,
-                    &mut spare_registers,
+                    &mut common,
                 )?;
                 if progress.stalled() {
                     let clusters = residents.list.iter().map(|resident| &resident.cluster);
@@ -173,7 +179,7 @@ pub(crate) fn run(
                 }
             }
             let end = sm.time(cycle, slot, resident, launch.program, &costs, system);
-            for Release { sm, slot, at } in releases.drain(..) {
+            for Release { sm, slot, at } in common.releases.drain(..) {
                 sms[sm].release(slot, at);
                 if let Some(cycle) = sms[sm].enqueue_again(sm, &mut queue) {
                     limit = limit.min(cycle.saturating_add(quantum));
@@ -296,8 +302,7 @@ impl Sm {
         bound: &[bool],
         around: &mut Surroundings,
         progress: &mut Progress,
-        releases: &mut Vec<Release>,
-        spare_registers: &mut Vec<Registers>,
+        common: &mut Common,
     ) -> Result<u64, Box<Fault>> {
         let warp = self.slots[slot].warp as usize;
         let Resident {
@@ -307,7 +312,7 @@ impl Sm {
             ..
         } = resident;
         let registers = around.launch.program.registers;
-        cluster.provide_registers(warp, spare_registers, registers);
+        cluster.provide_registers(warp, &mut common.spare_registers, registers);
         let mut count = 0;
         loop {
             let pc = cluster.warps[warp].pc();
@@ -330,7 +335,7 @@ impl Sm {
                 for &released in &cluster.released_by_cluster {
                     let (sm, slot) = homes[released as usize];
                     if sm != around.sm as usize {
-                        releases.push(Release { sm, slot, at });
+                        common.releases.push(Release { sm, slot, at });
                     } else if released as usize != warp {
                         self.release(slot, at);
                     }
@@ -339,7 +344,7 @@ impl Sm {
             match step {
                 Step::Continue | Step::Released | Step::Joined => {}
                 Step::Finished => {
-                    spare_registers.push(cluster.take_registers(warp));
+                    common.spare_registers.push(cluster.take_registers(warp));
                     return Ok(count);
                 }
                 Step::Blocked | Step::Sleep => return Ok(count),
