@@ -259,7 +259,7 @@ fn bad_files_are_usage_errors_before_anything_runs() {
         ),
         (
             recorded("peers.json"),
-            "its schema has to be warplab/report/1, and this one's is warplab/peers/1",
+            "its schema has to be warplab/report/1, and this one's is warplab/peers/2",
         ),
         (
             file("lacking.json", &lacking.to_string()),
