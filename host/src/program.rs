@@ -53,6 +53,28 @@ pub fn print(text: &str) -> Result<ExitCode> {
     Ok(ExitCode::from(SUCCESS))
 }
 
+/// Opens the formats' files. `usage` ends the process with a mistake in the command line, such as two
+/// formats for one file.
+pub fn open_outputs(options: &CommonOptions, usage: fn(&str) -> !) -> Result<Outputs> {
+    match Outputs::open(options) {
+        Err(error) if error.is_usage() => usage(&error.to_string()),
+        opened => Ok(opened?),
+    }
+}
+
+/// What the common options ask for that is no run: `--list-devices`, and `--compare` with two files.
+/// `None`: the program goes on. `usage` is as for [`open_outputs`].
+pub fn instead_of_a_run(
+    program: &str,
+    options: &CommonOptions,
+    usage: fn(&str) -> !,
+) -> Result<Option<ExitCode>> {
+    if options.list_devices {
+        return list_devices().map(Some);
+    }
+    compare_files(program, options, usage)
+}
+
 /// Opens the device of `--device`, and says on standard error where it had to do with another one
 /// than a GPU.
 pub fn open_device(options: &CommonOptions) -> Result<Session> {
@@ -64,7 +86,7 @@ pub fn open_device(options: &CommonOptions) -> Result<Session> {
 }
 
 /// `--list-devices`: what `--device` takes on this machine, one a line.
-pub fn list_devices() -> Result<ExitCode> {
+fn list_devices() -> Result<ExitCode> {
     let listing = select::list();
     let mut text = String::new();
     match &listing.gpus {
@@ -84,9 +106,8 @@ pub fn list_devices() -> Result<ExitCode> {
 }
 
 /// What `--compare` asks for before a device is opened: whether its files are this program's, and,
-/// of two files, the comparison itself, which needs no run. `usage` ends the process with a mistake
-/// in the command line. `None`: the program goes on.
-pub fn compare_files(
+/// of two files, the comparison itself, which needs no run.
+fn compare_files(
     program: &str,
     options: &CommonOptions,
     usage: fn(&str) -> !,

@@ -155,6 +155,35 @@ pub fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
     })
 }
 
+/// A default size: `wanted`, or the largest multiple of 2^20 that fits, so that it is easy to name.
+pub const fn wanted_or_fitting(wanted: u64, fits: u64) -> u64 {
+    if fits >= wanted {
+        wanted
+    } else {
+        (fits >> 20) << 20
+    }
+}
+
+/// What a name on the command line stands for: one of the items, or all of them.
+pub fn one_or_all<T>(
+    name: &str,
+    items: &'static [T],
+    name_of: fn(&T) -> &str,
+) -> Result<Vec<&'static T>, String> {
+    let named: Vec<&T> = items
+        .iter()
+        .filter(|item| name == "all" || name_of(item) == name)
+        .collect();
+    if named.is_empty() {
+        let names: Vec<&str> = items.iter().map(name_of).collect();
+        return Err(format!(
+            "one of these is required: all, {}",
+            names.join(", ")
+        ));
+    }
+    Ok(named)
+}
+
 /// A count for people: `256Mi` where it is a whole power-of-two unit, else the digits in groups.
 pub fn display(count: u64) -> String {
     for (suffix, shift) in [("Ti", 40), ("Gi", 30), ("Mi", 20), ("Ki", 10)] {

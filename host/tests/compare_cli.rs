@@ -300,7 +300,7 @@ fn contradictions_are_usage_errors() {
     }
 }
 
-/// A program that forgot `program::compare_files` would run although two files are given, and would
+/// A program that forgot `program::instead_of_a_run` would run although two files are given, and would
 /// compare reports of other programs.
 #[test]
 fn every_program_with_the_common_options_compares() {

@@ -3,8 +3,9 @@
 //! The blocks of a cluster write their results into the shared memory of the cluster's first block,
 //! wait at the cluster's barrier, and only that block goes on: alone to the result if the grid is
 //! one cluster, else through a slot as in `reduce_gather`. Expected: a sum that one cluster can
-//! read in little time saves the trips through the L2; for more clusters their launch costs what the
-//! fewer slots save.
+//! read in little time saves the trips through the L2. Seen on an H200: starting clusters and their
+//! two barriers take longer than the trips, so that `reduce_gather` is ahead
+//! from 2^10 to 2^26 elements.
 //!
 //! Run: `cargo run --release --bin reduce -- --variant cluster --cluster 8`
 

@@ -14,7 +14,6 @@ use warplab::{
     hierarchy::Hierarchy,
     launch::Dim3,
     options::CommonOptions,
-    output::Outputs,
     program::{self, Run},
 };
 
@@ -72,21 +71,12 @@ const MAPPED: [Dim3; 6] = [
 ];
 
 fn main() -> ExitCode {
-    match run(&Arguments::parse()) {
-        Ok(status) => status,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::from(program::FAILURE)
-        }
-    }
+    program::exit_status(run(&Arguments::parse()))
 }
 
 fn run(arguments: &Arguments) -> Result<ExitCode> {
     let common = &arguments.common;
-    if common.list_devices {
-        return program::list_devices();
-    }
-    if let Some(status) = program::compare_files("clocks", common, usage)? {
+    if let Some(status) = program::instead_of_a_run("clocks", common, usage)? {
         return Ok(status);
     }
     let grid = if arguments.map {
@@ -112,13 +102,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
             ));
         }
     }
-    let outputs = Outputs::open(common);
-    if let Err(error) = &outputs
-        && error.is_usage()
-    {
-        usage(&error.to_string());
-    }
-    let outputs = outputs?;
+    let outputs = program::open_outputs(common, usage)?;
     let session = program::open_device(common)?;
     let properties = session.device().properties().clone();
     let clocks = Clocks {

@@ -9,7 +9,6 @@ use warplab::{
     export::table,
     launch::Dim3,
     options::CommonOptions,
-    output::Outputs,
     program::{self, Run},
 };
 
@@ -45,21 +44,12 @@ const SIMULATOR_VOLUME: Dim3 = Dim3::new(128, 128, 32);
 const MOST_ELEMENTS: u64 = 1 << 40;
 
 fn main() -> ExitCode {
-    match run(&Arguments::parse()) {
-        Ok(status) => status,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::from(program::FAILURE)
-        }
-    }
+    program::exit_status(run(&Arguments::parse()))
 }
 
 fn run(arguments: &Arguments) -> Result<ExitCode> {
     let common = &arguments.common;
-    if common.list_devices {
-        return program::list_devices();
-    }
-    if let Some(status) = program::compare_files("geometry", common, usage)? {
+    if let Some(status) = program::instead_of_a_run("geometry", common, usage)? {
         return Ok(status);
     }
     for size in &arguments.size {
@@ -73,13 +63,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
     if common.svg.is_some() {
         usage("--svg: geometry has no figure to draw; give --json, --csv or --md instead");
     }
-    let outputs = Outputs::open(common);
-    if let Err(error) = &outputs
-        && error.is_usage()
-    {
-        usage(&error.to_string());
-    }
-    let outputs = outputs?;
+    let outputs = program::open_outputs(common, usage)?;
     let session = program::open_device(common)?;
     let properties = session.device().properties().clone();
     let mut sizes = arguments.size.clone();

@@ -78,10 +78,7 @@ fn main() -> ExitCode {
 
 fn run(arguments: &Arguments) -> Result<ExitCode> {
     let common = &arguments.common;
-    if common.list_devices {
-        return program::list_devices();
-    }
-    if let Some(status) = program::compare_files("grid_sync", common, usage)? {
+    if let Some(status) = program::instead_of_a_run("grid_sync", common, usage)? {
         return Ok(status);
     }
     if common.cache == CacheChoice::Cold {
@@ -109,13 +106,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
             usage("--svg: a deadlock is no figure to draw; give --json, --csv or --md instead");
         }
     }
-    let outputs = Outputs::open(common);
-    if let Err(error) = &outputs
-        && error.is_usage()
-    {
-        usage(&error.to_string());
-    }
-    let outputs = outputs?;
+    let outputs = program::open_outputs(common, usage)?;
     let session = program::open_device(common)?;
     if arguments.demonstrate_deadlock {
         return demonstrate(common, outputs, &session, blocks.first(), threads.first());

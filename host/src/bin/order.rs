@@ -10,7 +10,6 @@ use warplab::{
     export::{blocks, table},
     launch::Dim3,
     options::CommonOptions,
-    output::Outputs,
     program::{self, Run},
     quantity,
 };
@@ -48,21 +47,12 @@ struct Arguments {
 const MOST_LAUNCHES: u64 = 1000;
 
 fn main() -> ExitCode {
-    match run(&Arguments::parse()) {
-        Ok(status) => status,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::from(program::FAILURE)
-        }
-    }
+    program::exit_status(run(&Arguments::parse()))
 }
 
 fn run(arguments: &Arguments) -> Result<ExitCode> {
     let common = &arguments.common;
-    if common.list_devices {
-        return program::list_devices();
-    }
-    if let Some(status) = program::compare_files("order", common, usage)? {
+    if let Some(status) = program::instead_of_a_run("order", common, usage)? {
         return Ok(status);
     }
     if arguments.launches == 0 || arguments.launches > MOST_LAUNCHES {
@@ -88,13 +78,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
             ))
         })
     });
-    let outputs = Outputs::open(common);
-    if let Err(error) = &outputs
-        && error.is_usage()
-    {
-        usage(&error.to_string());
-    }
-    let outputs = outputs?;
+    let outputs = program::open_outputs(common, usage)?;
     let session = program::open_device(common)?;
     let device = &**session.device();
     let properties = device.properties().clone();

@@ -10,7 +10,6 @@ use warplab::{
         self, ElementType, Operation, Reduce, Scheme, Threads, VARIANTS, Variant,
     },
     options::CommonOptions,
-    output::Outputs,
     program::{self, Run},
     quantity,
 };
@@ -88,19 +87,7 @@ impl FromStr for VariantChoice {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        if name == "all" {
-            return Ok(Self(VARIANTS.iter().collect()));
-        }
-        match reduce::variant(name) {
-            Some(variant) => Ok(Self(vec![variant])),
-            None => {
-                let names: Vec<&str> = VARIANTS.iter().map(|variant| variant.name).collect();
-                Err(format!(
-                    "one of these is required: all, {}",
-                    names.join(", ")
-                ))
-            }
-        }
+        quantity::one_or_all(name, VARIANTS, |variant| variant.name).map(Self)
     }
 }
 
@@ -129,10 +116,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
     if arguments.list {
         return program::print(&list());
     }
-    if arguments.common.list_devices {
-        return program::list_devices();
-    }
-    if let Some(status) = program::compare_files("reduce", &arguments.common, usage)? {
+    if let Some(status) = program::instead_of_a_run("reduce", &arguments.common, usage)? {
         return Ok(status);
     }
     let mut variants: Vec<&Variant> = Vec::new();
@@ -156,13 +140,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
             .iter()
             .flat_map(|choice| choice.0.iter().copied()),
     );
-    let outputs = Outputs::open(&arguments.common);
-    if let Err(error) = &outputs
-        && error.is_usage()
-    {
-        usage(&error.to_string());
-    }
-    let outputs = outputs?;
+    let outputs = program::open_outputs(&arguments.common, usage)?;
     let session = program::open_device(&arguments.common)?;
     let properties = session.device().properties().clone();
     let sizes = if arguments.size.is_empty() {
@@ -200,11 +178,13 @@ fn refuse_what_no_kernel_does(
     elements: &[ElementType],
     operations: &[Operation],
 ) {
+    // The plain read runs whatever is asked for.
     let named = arguments
         .variant
         .iter()
         .filter(|choice| choice.0.len() == 1)
-        .map(|choice| choice.0[0]);
+        .map(|choice| choice.0[0])
+        .filter(|variant| variant.scheme != Scheme::Read);
     for variant in named {
         let has = |operation: Operation, element| variant.kernel(operation, element).is_some();
         let any = operations
@@ -239,12 +219,7 @@ fn default_size(properties: &Properties, elements: &[ElementType], free: u64) ->
         .map(|&element| reduce::largest_size(element, free))
         .min()
         .unwrap_or(0);
-    if fits >= GPU_SIZE {
-        GPU_SIZE
-    } else {
-        // A multiple of 2^20, so that the size is easy to name.
-        (fits >> 20) << 20
-    }
+    quantity::wanted_or_fitting(GPU_SIZE, fits)
 }
 
 fn list() -> String {

@@ -11,7 +11,6 @@ use warplab::{
     },
     export::lanes::listing::{self, Show},
     options::CommonOptions,
-    output::Outputs,
     program::{self, Run},
     quantity,
 };
@@ -61,31 +60,16 @@ struct List<T>(Vec<T>);
 const MOST_ARGUMENTS: usize = 1024;
 
 fn main() -> ExitCode {
-    match run(&Arguments::parse()) {
-        Ok(status) => status,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::from(program::FAILURE)
-        }
-    }
+    program::exit_status(run(&Arguments::parse()))
 }
 
 fn run(arguments: &Arguments) -> Result<ExitCode> {
     let common = &arguments.common;
-    if common.list_devices {
-        return program::list_devices();
-    }
-    if let Some(status) = program::compare_files("shuffle", common, usage)? {
+    if let Some(status) = program::instead_of_a_run("shuffle", common, usage)? {
         return Ok(status);
     }
     let (run, shown) = arguments.choices();
-    let outputs = Outputs::open(common);
-    if let Err(error) = &outputs
-        && error.is_usage()
-    {
-        usage(&error.to_string());
-    }
-    let outputs = outputs?;
+    let outputs = program::open_outputs(common, usage)?;
     let session = program::open_device(common)?;
     let properties = session.device().properties().clone();
     if arguments.demonstrate_undefined && !properties.modelled {

@@ -8,7 +8,6 @@ use warplab::{
     device::Properties,
     experiments::bandwidth::{self, Bandwidth, GridRule, KERNELS, StreamKernel},
     options::CommonOptions,
-    output::Outputs,
     program::{self, Run},
     quantity::{self, Doubling},
 };
@@ -65,19 +64,7 @@ impl FromStr for KernelChoice {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        if name == "all" {
-            return Ok(Self(KERNELS.iter().collect()));
-        }
-        match bandwidth::kernel(name) {
-            Some(kernel) => Ok(Self(vec![kernel])),
-            None => {
-                let names: Vec<&str> = KERNELS.iter().map(StreamKernel::name).collect();
-                Err(format!(
-                    "one of these is required: all, {}",
-                    names.join(", ")
-                ))
-            }
-        }
+        quantity::one_or_all(name, KERNELS, StreamKernel::name).map(Self)
     }
 }
 
@@ -89,10 +76,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
     if arguments.list {
         return program::print(&list());
     }
-    if arguments.common.list_devices {
-        return program::list_devices();
-    }
-    if let Some(status) = program::compare_files("sweep", &arguments.common, usage)? {
+    if let Some(status) = program::instead_of_a_run("sweep", &arguments.common, usage)? {
         return Ok(status);
     }
     let kernels = quantity::distinct(
@@ -113,13 +97,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
              for example, or leave --grid out",
         );
     }
-    let outputs = Outputs::open(&arguments.common);
-    if let Err(error) = &outputs
-        && error.is_usage()
-    {
-        usage(&error.to_string());
-    }
-    let outputs = outputs?;
+    let outputs = program::open_outputs(&arguments.common, usage)?;
     let session = program::open_device(&arguments.common)?;
     let properties = session.device().properties().clone();
     let sizes = if arguments.size.is_empty() {
@@ -151,11 +129,8 @@ fn default_size(properties: &Properties, kernels: &[&StreamKernel], free: u64) -
     if properties.modelled {
         return SIMULATOR_SIZE;
     }
-    match bandwidth::largest_size(kernels, free.saturating_sub(properties.l2_bytes)) {
-        fits if fits >= GPU_SIZE => GPU_SIZE,
-        // A multiple of 2^20, so that the size is easy to name.
-        fits => (fits >> 20) << 20,
-    }
+    let fits = bandwidth::largest_size(kernels, free.saturating_sub(properties.l2_bytes));
+    quantity::wanted_or_fitting(GPU_SIZE, fits)
 }
 
 fn list() -> String {

@@ -8,7 +8,6 @@ use warplab::{
     experiments::tile::{self, Tile},
     export::table,
     options::CommonOptions,
-    output::Outputs,
     program::{self, Run},
     quantity,
 };
@@ -36,21 +35,12 @@ const MOST_LAUNCHES: u64 = 1_000_000;
 const MOST_ELEMENTS: u64 = (i32::MAX as u64) * 256;
 
 fn main() -> ExitCode {
-    match run(&Arguments::parse()) {
-        Ok(status) => status,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::from(program::FAILURE)
-        }
-    }
+    program::exit_status(run(&Arguments::parse()))
 }
 
 fn run(arguments: &Arguments) -> Result<ExitCode> {
     let common = &arguments.common;
-    if common.list_devices {
-        return program::list_devices();
-    }
-    if let Some(status) = program::compare_files("tile", common, usage)? {
+    if let Some(status) = program::instead_of_a_run("tile", common, usage)? {
         return Ok(status);
     }
     for (option, given, most) in [
@@ -66,13 +56,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
     if common.svg.is_some() {
         usage("--svg: tile has no figure to draw; give --json, --csv or --md instead");
     }
-    let outputs = Outputs::open(common);
-    if let Err(error) = &outputs
-        && error.is_usage()
-    {
-        usage(&error.to_string());
-    }
-    let outputs = outputs?;
+    let outputs = program::open_outputs(common, usage)?;
     let session = program::open_device(common)?;
     let properties = session.device().properties().clone();
     let (size, launches) = if properties.modelled {

@@ -18,7 +18,7 @@ use core::{arch::asm, marker::PhantomData};
 use super::{
     atomic::{Place, Space},
     intrinsics,
-    shared::SharedPointer,
+    shared::{SharedPointer, values_of_space},
 };
 
 // Special registers need not be convergent, and LLVM 7 has no intrinsic for these.
@@ -192,55 +192,9 @@ impl<T> ClusterPointer<T> {
     }
 }
 
-/// A value that another block's shared memory is read and written by.
-pub trait ClusterValue: Copy {
-    #[doc(hidden)]
-    unsafe fn read(address: u32) -> Self;
-    #[doc(hidden)]
-    unsafe fn write(address: u32, value: Self);
-}
-
-macro_rules! cluster_values {
-    ($($ty:ty, $bits:ty, $class:ident, $size:literal, $to_bits:expr, $from_bits:expr;)*) => {$(
-        impl ClusterValue for $ty {
-            #[inline(always)]
-            unsafe fn read(address: u32) -> Self {
-                let bits: $bits;
-                // SAFETY: the caller gives an element's address.
-                unsafe {
-                    asm!(
-                        concat!("ld.shared::cluster.", $size, " {}, [{}];"),
-                        out($class) bits,
-                        in(reg32) address,
-                        options(pure, readonly, nostack),
-                    );
-                }
-                $from_bits(bits)
-            }
-
-            #[inline(always)]
-            unsafe fn write(address: u32, value: Self) {
-                // SAFETY: the caller gives an element's address.
-                unsafe {
-                    asm!(
-                        concat!("st.shared::cluster.", $size, " [{}], {};"),
-                        in(reg32) address,
-                        in($class) $to_bits(value),
-                        options(nostack),
-                    );
-                }
-            }
-        }
-    )*};
-}
-
-cluster_values! {
-    u32, u32, reg32, "b32", |value| value, |bits| bits;
-    i32, u32, reg32, "b32", |value| value as u32, |bits| bits as i32;
-    f32, u32, reg32, "b32", f32::to_bits, f32::from_bits;
-    u64, u64, reg64, "b64", |value| value, |bits| bits;
-    i64, u64, reg64, "b64", |value| value as u64, |bits| bits as i64;
-    f64, u64, reg64, "b64", f64::to_bits, f64::from_bits;
+values_of_space! {
+    /// A value that another block's shared memory is read and written by.
+    ClusterValue, "shared::cluster"
 }
 
 impl<T: ClusterValue> ClusterPointer<T> {

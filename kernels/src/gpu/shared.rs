@@ -72,24 +72,37 @@ impl<T> SharedPointer<T> {
     }
 }
 
-/// A value that shared memory is read and written by.
-pub trait SharedValue: Copy {
-    #[doc(hidden)]
-    unsafe fn read(address: u32) -> Self;
-    #[doc(hidden)]
-    unsafe fn write(address: u32, value: Self);
-}
+/// Declares the trait of the values that a state space with 32-bit addresses is read and written by,
+/// for the types that shared memory and that of a cluster's other blocks have in common.
+macro_rules! values_of_space {
+    ($(#[$meta:meta])* $trait:ident, $space:literal) => {
+        $(#[$meta])*
+        pub trait $trait: Copy {
+            #[doc(hidden)]
+            unsafe fn read(address: u32) -> Self;
+            #[doc(hidden)]
+            unsafe fn write(address: u32, value: Self);
+        }
 
-macro_rules! shared_values {
-    ($($ty:ty, $bits:ty, $class:ident, $size:literal, $to_bits:expr, $from_bits:expr;)*) => {$(
-        impl SharedValue for $ty {
+        values_of_space! { @types $trait $space
+            u32, u32, reg32, "b32", |value| value, |bits| bits;
+            i32, u32, reg32, "b32", |value| value as u32, |bits| bits as i32;
+            f32, u32, reg32, "b32", f32::to_bits, f32::from_bits;
+            u64, u64, reg64, "b64", |value| value, |bits| bits;
+            i64, u64, reg64, "b64", |value| value as u64, |bits| bits as i64;
+            f64, u64, reg64, "b64", f64::to_bits, f64::from_bits;
+        }
+    };
+    (@types $trait:ident $space:literal
+        $($ty:ty, $bits:ty, $class:ident, $size:literal, $to_bits:expr, $from_bits:expr;)*) => {$(
+        impl $trait for $ty {
             #[inline(always)]
             unsafe fn read(address: u32) -> Self {
                 let bits: $bits;
                 // SAFETY: the caller gives an element's address.
                 unsafe {
                     asm!(
-                        concat!("ld.shared.", $size, " {}, [{}];"),
+                        concat!("ld.", $space, ".", $size, " {}, [{}];"),
                         out($class) bits,
                         in(reg32) address,
                         options(pure, readonly, nostack),
@@ -103,7 +116,7 @@ macro_rules! shared_values {
                 // SAFETY: the caller gives an element's address.
                 unsafe {
                     asm!(
-                        concat!("st.shared.", $size, " [{}], {};"),
+                        concat!("st.", $space, ".", $size, " [{}], {};"),
                         in(reg32) address,
                         in($class) $to_bits(value),
                         options(nostack),
@@ -113,14 +126,12 @@ macro_rules! shared_values {
         }
     )*};
 }
+#[cfg(feature = "sm_90")]
+pub(super) use values_of_space;
 
-shared_values! {
-    u32, u32, reg32, "b32", |value| value, |bits| bits;
-    i32, u32, reg32, "b32", |value| value as u32, |bits| bits as i32;
-    f32, u32, reg32, "b32", f32::to_bits, f32::from_bits;
-    u64, u64, reg64, "b64", |value| value, |bits| bits;
-    i64, u64, reg64, "b64", |value| value as u64, |bits| bits as i64;
-    f64, u64, reg64, "b64", f64::to_bits, f64::from_bits;
+values_of_space! {
+    /// A value that shared memory is read and written by.
+    SharedValue, "shared"
 }
 
 impl<T: SharedValue> SharedPointer<T> {

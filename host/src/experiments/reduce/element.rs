@@ -3,6 +3,7 @@
 use bytemuck::Pod;
 use rayon::prelude::*;
 
+use super::sum::Compensated;
 use crate::random::Stream;
 
 /// Type of the elements.
@@ -268,38 +269,6 @@ fn whole(stream: Stream, index: u64) -> i64 {
     if bits & 1 == 0 { magnitude } else { -magnitude }
 }
 
-/// A sum that keeps what its additions round off (Neumaier, "Rundungsfehleranalyse einiger
-/// Verfahren zur Summation endlicher Summen", 1974).
-#[derive(Clone, Copy, Default)]
-struct Compensated {
-    sum: f64,
-    lost: f64,
-    magnitude: f64,
-}
-
-impl Compensated {
-    fn add(mut self, value: f64) -> Self {
-        let sum = self.sum + value;
-        self.lost += if self.sum.abs() >= value.abs() {
-            self.sum - sum + value
-        } else {
-            value - sum + self.sum
-        };
-        self.sum = sum;
-        self.magnitude += value.abs();
-        self
-    }
-
-    fn join(self, other: Self) -> Self {
-        let joined = self.add(other.sum);
-        Self {
-            sum: joined.sum,
-            lost: joined.lost + other.lost,
-            magnitude: self.magnitude + other.magnitude,
-        }
-    }
-}
-
 /// Elements that one thread of the host takes at a time.
 const PIECE: u64 = 1 << 16;
 
@@ -336,7 +305,7 @@ fn fold<T: Value>(operation: Operation, values: impl Iterator<Item = T>) -> (T, 
 }
 
 fn finish<T: Value>(operation: Operation, value: T, sum: Compensated) -> Reference {
-    let total = sum.sum + sum.lost;
+    let total = sum.total();
     let rounded = match operation {
         Operation::Sum => T::from_double(total),
         Operation::Min | Operation::Max => None,

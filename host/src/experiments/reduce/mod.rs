@@ -10,6 +10,7 @@
 mod element;
 mod explain;
 mod setup;
+mod sum;
 #[cfg(test)]
 mod tests;
 mod variants;
