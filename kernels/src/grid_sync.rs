@@ -99,7 +99,7 @@ kernel! {
     /// A cooperative launch of any shape; `barrier` is one word, 0 before its first launch.
     pub GRID_SYNC_ROUNDS = unsafe fn grid_sync_rounds(rounds: u32, barrier: *mut u32) {
         // SAFETY: the launch is cooperative, and the word is the barrier's alone.
-        let barrier = unsafe { GridBarrier::new(barrier) };
+        let mut barrier = unsafe { GridBarrier::new(barrier) };
         for _ in 0..rounds {
             barrier.sync();
         }
@@ -118,7 +118,7 @@ kernel! {
         // SAFETY: the launch is cooperative, and the word is the barrier's alone. The barrier orders
         // each round's accesses to `states` before the next one's.
         unsafe {
-            let barrier = GridBarrier::new(barrier);
+            let mut barrier = GridBarrier::new(barrier);
             for round in 0..rounds {
                 exchange(round, states);
                 barrier.sync();
@@ -137,7 +137,7 @@ kernel! {
     ) {
         // SAFETY: as in `grid_sync_exchange`.
         unsafe {
-            let barrier = GridBarrier::new(barrier);
+            let mut barrier = GridBarrier::new(barrier);
             for round in 0..rounds {
                 dawdle(round);
                 exchange(round, states);

@@ -26,7 +26,7 @@ unsafe fn reduce<T: Element, O: Operation<T>>(
     // SAFETY: the launch gives n elements behind x, and scratch for the barrier's word and a value
     // per block; it is cooperative, and the barrier orders the blocks' writes before the reads.
     unsafe {
-        let barrier = GridBarrier::new(scratch.cast());
+        let mut barrier = GridBarrier::new(scratch.cast());
         let results = scratch.add(1).cast::<T>();
         let value = reduction::thread_reduce::<T, O>(n, x, block, blocks);
         let value = reduction::block_reduce::<T, O, ByShuffle<O>>(value);

@@ -237,7 +237,7 @@ fn the_grid_barrier_releases_and_acquires_at_gpu_scope() {
             .flat_map(|(_, _, text)| entries(text))
             .collect();
         let entry = all.iter().find(|entry| entry.name == name).expect(name);
-        assert_eq!(entry.count("atom.acq_rel.gpu.global.add.u32"), 1, "{name}");
+        assert_eq!(entry.count("atom.release.gpu.global.add.u32"), 1, "{name}");
         assert_eq!(entry.count("ld.acquire.gpu.global.b32"), 1, "{name}");
     }
 }
