@@ -38,6 +38,14 @@ pub enum OutputError {
         /// The folder.
         path: PathBuf,
     },
+    /// An output would take the place of what it is compared with.
+    #[error("--{option} {}: --compare reads this file: give another PATH", .path.display())]
+    Compared {
+        /// The option's name.
+        option: &'static str,
+        /// The file.
+        path: PathBuf,
+    },
     /// The file could not be opened.
     #[error("--{option} {}: a file that can be written is required: {error}: give another PATH", .path.display())]
     Open {
@@ -71,7 +79,7 @@ impl OutputError {
     pub fn is_usage(&self) -> bool {
         matches!(
             self,
-            Self::Twice(..) | Self::NoFolder { .. } | Self::Folder { .. }
+            Self::Twice(..) | Self::NoFolder { .. } | Self::Folder { .. } | Self::Compared { .. }
         )
     }
 }
@@ -93,6 +101,8 @@ struct OpenFile {
     rewritable: bool,
     /// Made by this run and still empty.
     unused: bool,
+    /// What this run has written, whole.
+    written: String,
 }
 
 impl Outputs {
@@ -131,10 +141,20 @@ impl Outputs {
                 Destination::StandardOutput => outputs.standard_output = Some(format),
                 Destination::File(path) => {
                     let file = OpenFile::open(option, path, format)?;
-                    // The same file by another path, such as a and ./a, or a link.
-                    if let Some(first) = outputs.files.iter().find(|first| first.is(&file)) {
+                    if let Some(first) = outputs.files.iter().find(|first| file.is(&first.path)) {
                         let place = path.display().to_string();
                         return Err(OutputError::Twice(first.option, option, place));
+                    }
+                    // The report alone may take the place of one that it was compared with.
+                    let compared = || {
+                        options
+                            .compare
+                            .iter()
+                            .any(|saved| file.is(saved.path.as_ref()))
+                    };
+                    if option != "json" && compared() {
+                        let path = path.clone();
+                        return Err(OutputError::Compared { option, path });
                     }
                     outputs.files.push(file);
                 }
@@ -148,25 +168,46 @@ impl Outputs {
         self.standard_output.is_some()
     }
 
+    /// Before anything is measured: writes the files that are new, so that one which cannot be written
+    /// is found now. What was there before stays until there is something to replace it.
+    ///
+    /// # Errors
+    /// That of the first file which could not be written; the others are.
+    pub fn begin(&mut self, report: &Report) -> Result<(), OutputError> {
+        self.write(report, |file| file.rewritable && file.unused)
+    }
+
     /// Rewrites the files with what there is so far.
+    ///
+    /// # Errors
+    /// As of [`Self::begin`].
     pub fn update(&mut self, report: &Report) -> Result<(), OutputError> {
-        self.files
-            .iter_mut()
-            .filter(|file| file.rewritable)
-            .try_for_each(|file| file.write(report, &self.compare))
+        self.write(report, |file| file.rewritable)
     }
 
     /// Writes the finished report everywhere.
+    ///
+    /// # Errors
+    /// That of the first place which could not be written; the others are.
     pub fn finish(&mut self, report: &Report) -> Result<(), OutputError> {
-        for file in &mut self.files {
-            file.write(report, &self.compare)?;
-        }
-        if let Some(format) = self.standard_output {
+        let files = self.write(report, |_| true);
+        let standard_output = self.standard_output.map_or(Ok(()), |format| {
             let text = text(format, report, &self.compare)?;
-            write_or_closed(&mut io::stdout().lock(), &text)
-                .map_err(OutputError::StandardOutput)?;
-        }
-        Ok(())
+            write_or_closed(&mut io::stdout().lock(), &text).map_err(OutputError::StandardOutput)
+        });
+        files.and(standard_output)
+    }
+
+    /// Writes every file of a kind: one that fails costs the others nothing.
+    fn write(
+        &mut self,
+        report: &Report,
+        wanted: impl Fn(&OpenFile) -> bool,
+    ) -> Result<(), OutputError> {
+        let files = self.files.iter_mut().filter(|file| wanted(file));
+        files.fold(Ok(()), |so_far, file| {
+            so_far.and(file.write(report, &self.compare))
+        })
     }
 }
 
@@ -234,25 +275,33 @@ impl OpenFile {
             file,
             rewritable,
             unused,
+            written: String::new(),
         })
     }
 
-    /// Whether both are the same file. A pipe or a device may take several reports.
-    fn is(&self, other: &Self) -> bool {
-        let place = |file: &Self| fs::canonicalize(&file.path).ok();
-        self.rewritable && place(self).is_some_and(|this| Some(this) == place(other))
+    /// Whether a path leads to this file, by links or otherwise. A pipe or a device may take several
+    /// reports.
+    fn is(&self, path: &Path) -> bool {
+        self.rewritable && same_file::is_same_file(&self.path, path).unwrap_or(false)
     }
 
     /// Writes over what is there and cuts the rest off, in this order: whenever the program is
-    /// stopped, the file holds the rows of before or of now.
+    /// stopped, the file holds the rows of before or of now. So it does where the place runs out: the
+    /// text of before had its place already.
     fn write(&mut self, report: &Report, compare: &[SavedReport]) -> Result<(), OutputError> {
         let text = text(self.format, report, compare)?;
-        self.unused = false;
         let written = if self.rewritable {
-            self.file
-                .rewind()
-                .and_then(|()| self.file.write_all(text.as_bytes()))
-                .and_then(|()| self.file.set_len(text.len() as u64))
+            let written = self.replace(&text);
+            if written.is_ok() {
+                self.unused = false;
+                self.written = text;
+            } else {
+                let before = std::mem::take(&mut self.written);
+                // The first error is the one to tell.
+                let _ = self.replace(&before);
+                self.written = before;
+            }
+            written
         } else {
             write_or_closed(&mut self.file, &text)
         };
@@ -261,6 +310,12 @@ impl OpenFile {
             path: self.path.clone(),
             error,
         })
+    }
+
+    fn replace(&mut self, text: &str) -> io::Result<()> {
+        self.file.rewind()?;
+        self.file.write_all(text.as_bytes())?;
+        self.file.set_len(text.len() as u64)
     }
 }
 

@@ -9,6 +9,7 @@ use std::{
 };
 
 use anyhow::{Context, Result};
+use clap::{CommandFactory, error::ErrorKind};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::{
@@ -39,9 +40,28 @@ const REWRITING_PAUSE: u32 = 3;
 
 static INTERRUPT: AtomicBool = AtomicBool::new(false);
 
+/// A mistake in the command line that parsing did not find.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct UsageError(String);
+
+/// Ends [`exit_status`]'s program with a usage error: what was given, what is required, what to do. A value
+/// on its way through `main`, so that outputs which are open already leave no empty file behind.
+///
+/// # Errors
+/// Always.
+pub fn usage<T>(message: impl Into<String>) -> Result<T> {
+    Err(UsageError(message.into()).into())
+}
+
 /// The exit status of a program's result; an error goes to standard error, where it can be written.
-pub fn exit_status(result: Result<ExitCode>) -> ExitCode {
+pub fn exit_status<Arguments: CommandFactory>(result: Result<ExitCode>) -> ExitCode {
     result.unwrap_or_else(|error| {
+        if let Some(UsageError(message)) = error.downcast_ref() {
+            let error = Arguments::command().error(ErrorKind::ValueValidation, message);
+            let _ = error.print();
+            return ExitCode::from(USAGE);
+        }
         let _ = writeln!(io::stderr(), "error: {error:#}");
         ExitCode::from(FAILURE)
     })
@@ -53,26 +73,27 @@ pub fn print(text: &str) -> Result<ExitCode> {
     Ok(ExitCode::from(SUCCESS))
 }
 
-/// Opens the formats' files. `usage` ends the process with a mistake in the command line, such as two
-/// formats for one file.
-pub fn open_outputs(options: &CommonOptions, usage: fn(&str) -> !) -> Result<Outputs> {
+/// Opens the formats' files.
+///
+/// # Errors
+/// A file that cannot be opened; a usage error where two formats go to one file, for example.
+pub fn open_outputs(options: &CommonOptions) -> Result<Outputs> {
     match Outputs::open(options) {
-        Err(error) if error.is_usage() => usage(&error.to_string()),
+        Err(error) if error.is_usage() => usage(error.to_string()),
         opened => Ok(opened?),
     }
 }
 
 /// What the common options ask for that is no run: `--list-devices`, and `--compare` with two files.
-/// `None`: the program goes on. `usage` is as for [`open_outputs`].
-pub fn instead_of_a_run(
-    program: &str,
-    options: &CommonOptions,
-    usage: fn(&str) -> !,
-) -> Result<Option<ExitCode>> {
+/// `None`: the program goes on.
+///
+/// # Errors
+/// Usage errors of `--compare`, and what cannot be written.
+pub fn instead_of_a_run(program: &str, options: &CommonOptions) -> Result<Option<ExitCode>> {
     if options.list_devices {
         return list_devices().map(Some);
     }
-    compare_files(program, options, usage)
+    compare_files(program, options)
 }
 
 /// Opens the device of `--device`, and says on standard error where it had to do with another one
@@ -107,16 +128,12 @@ fn list_devices() -> Result<ExitCode> {
 
 /// What `--compare` asks for before a device is opened: whether its files are this program's, and,
 /// of two files, the comparison itself, which needs no run.
-fn compare_files(
-    program: &str,
-    options: &CommonOptions,
-    usage: fn(&str) -> !,
-) -> Result<Option<ExitCode>> {
+fn compare_files(program: &str, options: &CommonOptions) -> Result<Option<ExitCode>> {
     let files = &options.compare;
     for file in files {
         let (path, writer) = (&file.path, &file.report.program);
         if writer != program {
-            usage(&format!(
+            return usage(format!(
                 "--compare {path}: a report of {program} is required, and {writer} wrote this one"
             ));
         }
@@ -124,11 +141,13 @@ fn compare_files(
     let second = match &files[..] {
         [] | [_] => return Ok(None),
         [_, second] => &*second.report,
-        _ => usage(&format!(
-            "--compare is given {} times: give it once to compare a run with a file, or twice to compare \
+        _ => {
+            return usage(format!(
+                "--compare is given {} times: give it once to compare a run with a file, or twice to compare \
              two files",
-            files.len()
-        )),
+                files.len()
+            ));
+        }
     };
     for (option, given) in [
         ("json", &options.json),
@@ -136,16 +155,13 @@ fn compare_files(
         ("svg", &options.svg),
     ] {
         if given.is_some() {
-            usage(&format!(
+            return usage(format!(
                 "--{option}: two --compare run nothing, so there is no report to write: leave one of \
                  them out, or give --md"
             ));
         }
     }
-    let mut outputs = match Outputs::open(options) {
-        Err(error) if error.is_usage() => usage(&error.to_string()),
-        outputs => outputs?,
-    };
+    let mut outputs = open_outputs(options)?;
     let mut terminal = Terminal::new(options, &outputs);
     if let Some(comparison) = Comparison::asked(files, second) {
         terminal.write(&export::compare::render(&comparison, &terminal.style))?;
@@ -226,9 +242,8 @@ impl Run<'_> {
         if !self.options.quiet {
             terminal.write(&header(&report.device, self.experiment, &terminal.style))?;
         }
-        self.outputs.update(&report)?;
+        self.outputs.begin(&report)?;
         let progress = self.progress();
-        let mut written = Ok(());
         // Every rewriting writes all rows: where rows come faster than that, some wait for a later one.
         let (mut last, mut pause) = (Instant::now(), Duration::ZERO);
         experiments::run(self.experiment, devices, &INTERRUPT, &mut |row, records| {
@@ -239,9 +254,10 @@ impl Run<'_> {
             report.rows.push(row);
             self.experiment.relate(&mut report.rows);
             progress.inc(1);
-            if written.is_ok() && last.elapsed() >= pause {
+            if last.elapsed() >= pause {
                 let start = Instant::now();
-                written = self.outputs.update(&report);
+                // What fails now is tried again, and told, at the end.
+                let _ = self.outputs.update(&report);
                 last = Instant::now();
                 pause = REWRITING_PAUSE * (last - start);
             }
@@ -256,7 +272,6 @@ impl Run<'_> {
             );
         }
         let concluded = terminal.write(&text);
-        written?;
         self.outputs.finish(&report)?;
         concluded?;
         Ok(ExitCode::from(if INTERRUPT.load(Ordering::Relaxed) {

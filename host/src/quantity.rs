@@ -96,16 +96,18 @@ fn decimal(term: &str) -> Result<u64, &'static str> {
     u64::try_from(value).map_err(|_| too_large)
 }
 
-/// A positive 32-bit number, or a doubling range `FIRST..LAST` with both ends included: 32..1024
+/// Parses a number of blocks or threads: a [`count`] from 1 to 2^32 - 1.
+pub fn positive(text: &str) -> Result<u32, String> {
+    let value = count(text)?;
+    match u32::try_from(value) {
+        Ok(value) if value > 0 => Ok(value),
+        _ => Err(format!("{value} is given: 1 to {} is required", u32::MAX)),
+    }
+}
+
+/// A [`positive`] number, or a doubling range `FIRST..LAST` with both ends included: 32..1024
 /// is 32, 64, …, 1024; an end that doubling does not hit is left out.
 pub fn doubling(text: &str) -> Result<Vec<u32>, String> {
-    let positive = |text: &str| {
-        let value = count(text)?;
-        match u32::try_from(value) {
-            Ok(value) if value > 0 => Ok(value),
-            _ => Err(format!("{value} is given: 1 to {} is required", u32::MAX)),
-        }
-    };
     let end = |text: &str| match text {
         "" => Err("an end is missing: a range has two, for example 32..1024".to_string()),
         _ => positive(text).map_err(|problem| format!("'{text}': {problem}")),
@@ -164,24 +166,34 @@ pub const fn wanted_or_fitting(wanted: u64, fits: u64) -> u64 {
     }
 }
 
-/// What a name on the command line stands for: one of the items, or all of them.
-pub fn one_or_all<T>(
-    name: &str,
-    items: &'static [T],
-    name_of: fn(&T) -> &str,
-) -> Result<Vec<&'static T>, String> {
-    let named: Vec<&T> = items
-        .iter()
-        .filter(|item| name == "all" || name_of(item) == name)
-        .collect();
-    if named.is_empty() {
-        let names: Vec<&str> = items.iter().map(name_of).collect();
-        return Err(format!(
-            "one of these is required: all, {}",
-            names.join(", ")
-        ));
+/// What a name on the command line stands for: one of the values, or all of them.
+#[derive(Debug, Clone)]
+pub struct OneOrAll<T>(pub Vec<T>);
+
+impl<T: Copy + PartialEq> OneOrAll<T> {
+    /// Parses a name.
+    pub fn parse<Name: ToString>(
+        name: &str,
+        values: impl IntoIterator<Item = T>,
+        name_of: impl Fn(T) -> Name,
+    ) -> Result<Self, String> {
+        let (mut named, mut names) = (Vec::new(), vec!["all".to_string()]);
+        for value in values {
+            names.push(name_of(value).to_string());
+            if name == "all" || names.last().is_some_and(|last| last == name) {
+                named.push(value);
+            }
+        }
+        if named.is_empty() {
+            return Err(format!("one of these is required: {}", names.join(", ")));
+        }
+        Ok(Self(named))
     }
-    Ok(named)
+
+    /// Every value of several names once, in their order.
+    pub fn distinct(names: &[Self]) -> Vec<T> {
+        distinct(names.iter().flat_map(|Self(values)| values).copied())
+    }
 }
 
 /// A count for people: `256Mi` where it is a whole power-of-two unit, else the digits in groups.

@@ -129,6 +129,51 @@ fn a_file_may_be_compared_with_and_then_overwritten() {
     assert_eq!(report["rows"].as_array().map(Vec::len), Some(2));
 }
 
+/// Of a bad-input hunt: a table took the place of the report that the run was to be compared with.
+#[test]
+fn what_is_compared_with_is_no_table_afterwards() {
+    let file = report("kept.json", "32");
+    let before = fs::read(&file).expect("a report");
+    let link = format!("{file}.link");
+    let _ = fs::remove_file(&link);
+    fs::hard_link(&file, &link).expect("a second name");
+    for option in ["--csv", "--md", "--svg"] {
+        for path in [&file, &link] {
+            let output = small(&["--block=64", "--compare", &file, option, path]);
+            assert_eq!(output.status.code(), Some(2), "{option} {path}");
+            assert!(text(&output.stderr).contains("--compare reads this file"));
+        }
+    }
+    assert_eq!(fs::read(&file).expect("a report"), before);
+}
+
+#[test]
+fn endless_files_and_impossible_times_are_usage_errors() {
+    let output = small(&["--compare", "/dev/zero"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("longer than 1 GiB"));
+    let file = report("impossible.json", "32");
+    let report = fs::read_to_string(&file).expect("a report");
+    let report: Value = serde_json::from_str(&report).expect("JSON");
+    for median in [5e-324, 1e308, -5.0, 0.0] {
+        let mut wrong = report.clone();
+        for name in [
+            "minimum_ns",
+            "lower_quartile_ns",
+            "median_ns",
+            "upper_quartile_ns",
+            "maximum_ns",
+        ] {
+            wrong["rows"][0]["time"][name] = median.into();
+        }
+        fs::write(&file, wrong.to_string()).expect("written");
+        let output = small(&["--compare", &file]);
+        assert_eq!(output.status.code(), Some(2), "{median}");
+        let stderr = text(&output.stderr);
+        assert!(stderr.contains("row 0 has impossible times"), "{stderr}");
+    }
+}
+
 #[test]
 fn standard_output_is_left_to_the_format() {
     let old = report("streams.json", "32");

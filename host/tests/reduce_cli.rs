@@ -472,9 +472,12 @@ fn mistakes_are_usage_errors() {
         (&["--grid=0"], "'0' for '--grid <BLOCKS>'"),
         (
             &["--type=i16"],
-            "[possible values: i32, u32, i64, f32, f64]",
+            "one of these is required: all, i32, u32, i64, f32, f64",
         ),
-        (&["--operation=product"], "[possible values: sum, min, max]"),
+        (
+            &["--operation=product"],
+            "one of these is required: all, sum, min, max",
+        ),
         (&["--size=-1"], "negative"),
         (&["--size=1.5"], "whole"),
         (&["--json=-", "--svg=-"], "both go to standard output"),

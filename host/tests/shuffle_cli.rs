@@ -484,15 +484,18 @@ fn mistakes_are_usage_errors() {
     for (arguments, part) in [
         (
             &["--width", "3"][..],
-            "'3': one of 2, 4, 8, 16, 32, all is required",
+            "'3' for '--width <LIST>': one of these is required: all, 2, 4, 8, 16, 32",
         ),
-        (&["--width", "64"], "'64': one of 2, 4"),
+        (
+            &["--width", "64"],
+            "'64' for '--width <LIST>': one of these",
+        ),
         (
             &["--mode", "left"],
-            "'left': one of idx, up, down, xor, all is required",
+            "'left' for '--mode <NAMES>': one of these is required: all, idx, up, down, xor",
         ),
-        (&["--type", "i16"], "'i16': one of i32"),
-        (&["--show", ""], "'': one of shuffle"),
+        (&["--type", "i16"], "one of these is required: all, i32"),
+        (&["--show", ""], "one of these is required: all, shuffle"),
         (&["--argument", "5..1"], "the range 5..1 is empty"),
         (&["--argument", "-1"], "negative"),
         (&["--argument", "0..2000"], "at most 1024 arguments"),
@@ -501,6 +504,23 @@ fn mistakes_are_usage_errors() {
         (
             &["--demonstrate-undefined", "--mode", "up"],
             "cannot be used with",
+        ),
+        (
+            &["--show", "vote", "--mode", "xor"],
+            "--mode is about shuffle, partial, and --show names none",
+        ),
+        (
+            &["--show", "broadcast", "--width", "4"],
+            "--width is about shuffle, partial, reduce, scan",
+        ),
+        (&["--show", "vote", "--type", "f32"], "--type is about"),
+        (
+            &["--show", "scan", "--argument", "3"],
+            "--argument is about",
+        ),
+        (
+            &["--demonstrate-undefined", "--svg", "-"],
+            "--svg: what is undefined",
         ),
         (&["--json", "-", "--svg", "-"], "both go to standard output"),
     ] {

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::{CommandFactory, Parser, ValueEnum, error::ErrorKind};
+use clap::{Parser, ValueEnum};
 use warplab::{
     experiments::{
         Experiment,
@@ -25,7 +25,7 @@ use warplab::{
 /// --timeout and --seed say. Exit status: 0 all verified, 1 something failed, 2 a mistake in the
 /// command line.
 #[derive(Parser)]
-#[command(version)]
+#[command(name = "clocks", version)]
 struct Arguments {
     /// Blocks of the grid: 2, 4x2 or 4x2x2 [default: 2]
     #[arg(long, value_name = "AxBxC", allow_negative_numbers = true)]
@@ -71,12 +71,12 @@ const MAPPED: [Dim3; 6] = [
 ];
 
 fn main() -> ExitCode {
-    program::exit_status(run(&Arguments::parse()))
+    program::exit_status::<Arguments>(run(&Arguments::parse()))
 }
 
 fn run(arguments: &Arguments) -> Result<ExitCode> {
     let common = &arguments.common;
-    if let Some(status) = program::instead_of_a_run("clocks", common, usage)? {
+    if let Some(status) = program::instead_of_a_run("clocks", common)? {
         return Ok(status);
     }
     let grid = if arguments.map {
@@ -95,14 +95,14 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
         .collect();
     for launch in &launches {
         if launch.threads() > MOST_THREADS {
-            usage(&format!(
+            return program::usage(format!(
                 "grid {} of blocks {} is more than {MOST_THREADS} threads, and each has a number to \
                  read: give a smaller --grid or --block",
                 launch.grid, launch.block
             ));
         }
     }
-    let outputs = program::open_outputs(common, usage)?;
+    let outputs = program::open_outputs(common)?;
     let session = program::open_device(common)?;
     let properties = session.device().properties().clone();
     let clocks = Clocks {
@@ -133,11 +133,4 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
             }
         },
     )
-}
-
-/// Ends the process with a usage error.
-fn usage(message: &str) -> ! {
-    Arguments::command()
-        .error(ErrorKind::ValueValidation, message)
-        .exit()
 }

@@ -16,7 +16,7 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    program::exit_status(run(&Arguments::parse()))
+    program::exit_status::<Arguments>(run(&Arguments::parse()))
 }
 
 fn run(arguments: &Arguments) -> Result<ExitCode> {

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::{CommandFactory, Parser, error::ErrorKind};
+use clap::Parser;
 use warplab::{
     experiments::geometry::{self, Geometry},
     export::table,
@@ -17,7 +17,7 @@ use warplab::{
 /// Every launch is compared with the CPU before it is timed. Exit status: 0 all verified, 1 something
 /// failed (its row says what), 2 a mistake in the command line.
 #[derive(Parser)]
-#[command(version)]
+#[command(name = "geometry", version)]
 struct Arguments {
     /// Elements along each axis, several separated by commas [default: 1024x1024,1920x1080,1013x777 and
     /// 512x512x64, on the simulator 128x128x32]
@@ -44,26 +44,28 @@ const SIMULATOR_VOLUME: Dim3 = Dim3::new(128, 128, 32);
 const MOST_ELEMENTS: u64 = 1 << 40;
 
 fn main() -> ExitCode {
-    program::exit_status(run(&Arguments::parse()))
+    program::exit_status::<Arguments>(run(&Arguments::parse()))
 }
 
 fn run(arguments: &Arguments) -> Result<ExitCode> {
     let common = &arguments.common;
-    if let Some(status) = program::instead_of_a_run("geometry", common, usage)? {
+    if let Some(status) = program::instead_of_a_run("geometry", common)? {
         return Ok(status);
     }
     for size in &arguments.size {
         if size.count() > MOST_ELEMENTS {
-            usage(&format!(
+            return program::usage(format!(
                 "--size {}x{}x{} is more than 2^40 elements: give a smaller one",
                 size.x, size.y, size.z
             ));
         }
     }
     if common.svg.is_some() {
-        usage("--svg: geometry has no figure to draw; give --json, --csv or --md instead");
+        return program::usage(
+            "--svg: geometry has no figure to draw; give --json, --csv or --md instead",
+        );
     }
-    let outputs = program::open_outputs(common, usage)?;
+    let outputs = program::open_outputs(common)?;
     let session = program::open_device(common)?;
     let properties = session.device().properties().clone();
     let mut sizes = arguments.size.clone();
@@ -97,11 +99,4 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
         }
         text
     })
-}
-
-/// Ends the process with a usage error.
-fn usage(message: &str) -> ! {
-    Arguments::command()
-        .error(ErrorKind::ValueValidation, message)
-        .exit()
 }

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::{CommandFactory, Parser, error::ErrorKind};
+use clap::Parser;
 use warplab::{
     device::Device,
     experiments::{
@@ -13,7 +13,7 @@ use warplab::{
     options::{CacheChoice, CommonOptions},
     output::Outputs,
     program::{self, Run},
-    quantity::{self, Doubling},
+    quantity::{self, Doubling, OneOrAll},
     report::{Cache, Report},
     session::Session,
 };
@@ -26,6 +26,7 @@ use warplab::{
 /// command line.
 #[derive(Parser)]
 #[command(
+    name = "grid_sync",
     version,
     mut_arg("timeout", |argument| argument.default_value("0.75")),
     mut_arg("cache", |argument| argument.default_value("hot").hide(true))
@@ -50,9 +51,9 @@ struct Arguments {
     threads: Vec<Doubling>,
     /// Ways to get from one round to the next, separated by commas: grid_barrier (the barrier alone), exchange
     /// (with data exchanged between blocks), relaunch (a launch per round of that), graph (the same in a
-    /// graph) [default: all]
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = method)]
-    method: Vec<Method>,
+    /// graph), or all
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "all", value_parser = method)]
+    method: Vec<OneOrAll<Method>>,
     /// Rounds that are verified and timed [default: 2000 on a GPU, 3 on the simulator]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = quantity::count)]
     rounds: Option<u64>,
@@ -73,40 +74,44 @@ const DEADLOCK_THREADS: u32 = 256;
 const DEADLOCK_EXCESS: u64 = 4;
 
 fn main() -> ExitCode {
-    program::exit_status(run(&Arguments::parse()))
+    program::exit_status::<Arguments>(run(&Arguments::parse()))
 }
 
 fn run(arguments: &Arguments) -> Result<ExitCode> {
     let common = &arguments.common;
-    if let Some(status) = program::instead_of_a_run("grid_sync", common, usage)? {
+    if let Some(status) = program::instead_of_a_run("grid_sync", common)? {
         return Ok(status);
     }
     if common.cache == CacheChoice::Cold {
-        usage("--cache cold: rounds follow each other directly, so that there is no cold one");
+        return program::usage(
+            "--cache cold: rounds follow each other directly, so that there is no cold one",
+        );
     }
     let blocks = Doubling::distinct(&arguments.blocks);
     let threads = Doubling::distinct(&arguments.threads);
     if let Some(most) = blocks.iter().find(|&&blocks| blocks > MOST_BLOCKS) {
-        usage(&format!(
+        return program::usage(format!(
             "--blocks {most}: at most {MOST_BLOCKS} are possible"
         ));
     }
     if let Some(rounds) = arguments.rounds
         && !(1..=MOST_ROUNDS).contains(&rounds)
     {
-        usage(&format!(
-            "--rounds {rounds}: 1 to {MOST_ROUNDS} is required"
-        ));
+        return program::usage(format!("--rounds {rounds}: 1 to {MOST_ROUNDS} is required"));
     }
     if arguments.demonstrate_deadlock {
         if blocks.len() > 1 || threads.len() > 1 {
-            usage("--demonstrate-deadlock shows one launch: give one number of blocks and threads");
+            return program::usage(
+                "--demonstrate-deadlock shows one launch: give one number of blocks and threads",
+            );
         }
         if common.svg.is_some() {
-            usage("--svg: a deadlock is no figure to draw; give --json, --csv or --md instead");
+            return program::usage(
+                "--svg: a deadlock is no figure to draw; give --json, --csv or --md instead",
+            );
         }
     }
-    let outputs = program::open_outputs(common, usage)?;
+    let outputs = program::open_outputs(common)?;
     let session = program::open_device(common)?;
     if arguments.demonstrate_deadlock {
         return demonstrate(common, outputs, &session, blocks.first(), threads.first());
@@ -118,11 +123,12 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
     } else {
         GPU_ROUNDS
     });
+    let chosen = OneOrAll::distinct(&arguments.method);
     let experiment = GridSync {
         shapes: shapes(device, &blocks, &threads)?,
         methods: Method::ALL
             .into_iter()
-            .filter(|method| arguments.method.is_empty() || arguments.method.contains(method))
+            .filter(|method| chosen.contains(method))
             .collect(),
         rounds: rounds as u32,
         seed: common.seed,
@@ -143,11 +149,8 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
     .run(session.devices(memory))
 }
 
-fn method(name: &str) -> Result<Method, String> {
-    Method::named(name).ok_or_else(|| {
-        let names = Method::ALL.map(Method::name).join(", ");
-        format!("one of these is required: {names}")
-    })
+fn method(name: &str) -> Result<OneOrAll<Method>, String> {
+    OneOrAll::parse(name, Method::ALL, Method::name)
 }
 
 /// The grids asked for; those that are resident at once where only threads were asked for, or
@@ -161,7 +164,7 @@ fn shapes(device: &dyn Device, blocks: &[u32], threads: &[u32]) -> Result<Vec<Sh
     if blocks.is_empty() {
         let shapes = GridSync::resident_shapes(device, threads)?;
         if shapes.is_empty() {
-            usage(&format!(
+            return program::usage(format!(
                 "--threads {threads:?}: no block of so many fits on an SM of {}; give fewer",
                 device.properties().name
             ));
@@ -182,14 +185,14 @@ fn demonstrate(
     let device = &**session.device();
     let properties = device.properties().clone();
     if !properties.modelled {
-        usage(&format!(
+        return program::usage(format!(
             "--demonstrate-deadlock: the launch would hang {}; give --device sim",
             properties.name
         ));
     }
     let threads = threads.copied().unwrap_or(DEADLOCK_THREADS);
     let Some(room) = Deadlock::room(device, threads)? else {
-        usage(&format!(
+        return program::usage(format!(
             "--threads {threads}: no such block fits on an SM of {}; give fewer",
             properties.name
         ));
@@ -197,7 +200,7 @@ fn demonstrate(
     let least = room + 1;
     let blocks = blocks.map_or(room + DEADLOCK_EXCESS, |&blocks| blocks.into());
     if blocks < least {
-        usage(&format!(
+        return program::usage(format!(
             "--blocks {blocks}: {} has room for {room} blocks of {threads} threads, so that at least \
              {least} are required to deadlock",
             properties.name
@@ -220,11 +223,4 @@ fn demonstrate(
         let stories = report.rows.iter().map(grid_sync::story);
         stories.collect::<Vec<_>>().join("\n") + "\n"
     })
-}
-
-/// Ends the process with a usage error.
-fn usage(message: &str) -> ! {
-    Arguments::command()
-        .error(ErrorKind::ValueValidation, message)
-        .exit()
 }

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::{CommandFactory, Parser, error::ErrorKind};
+use clap::Parser;
 use warplab::{
     device::{Device, KernelReference},
     experiments::block_order::{self, BlockOrder, MOST_BLOCKS},
@@ -17,10 +17,10 @@ use warplab::{
 /// The order in which blocks start, over several launches, with SM and time of each block
 ///
 /// Each block takes a ticket when it starts. The plot shows the first launch: the first wave, what
-/// follows, and the tail. Exit status: 0 all verified, 1 something failed, 2 a mistake in the command
+/// follows, and the tail. Each launch is recorded once, whatever --cache, --min-samples, --timeout and --seed say. Exit status: 0 all verified, 1 something failed, 2 a mistake in the command
 /// line.
 #[derive(Parser)]
-#[command(version)]
+#[command(name = "order", version)]
 struct Arguments {
     /// Blocks of the grid: 500, 40x30 or 8x8x8 [default: two and a half times what the device holds at
     /// once]
@@ -47,38 +47,36 @@ struct Arguments {
 const MOST_LAUNCHES: u64 = 1000;
 
 fn main() -> ExitCode {
-    program::exit_status(run(&Arguments::parse()))
+    program::exit_status::<Arguments>(run(&Arguments::parse()))
 }
 
 fn run(arguments: &Arguments) -> Result<ExitCode> {
     let common = &arguments.common;
-    if let Some(status) = program::instead_of_a_run("order", common, usage)? {
+    if let Some(status) = program::instead_of_a_run("order", common)? {
         return Ok(status);
     }
     if arguments.launches == 0 || arguments.launches > MOST_LAUNCHES {
         let given = arguments.launches;
-        usage(&format!(
+        return program::usage(format!(
             "--launches {given}: 1 to {MOST_LAUNCHES} is required"
         ));
     }
     if let Some(grid) = arguments.grid
         && grid.count() > MOST_BLOCKS
     {
-        usage(&format!(
+        return program::usage(format!(
             "--grid {grid} is {} blocks: at most {MOST_BLOCKS} are possible, since there is a record \
              of each",
             grid.count()
         ));
     }
-    let rounds = arguments.rounds.map(|rounds| {
-        u32::try_from(rounds).unwrap_or_else(|_| {
-            usage(&format!(
-                "--rounds {rounds}: at most {} are possible",
-                u32::MAX
-            ))
-        })
-    });
-    let outputs = program::open_outputs(common, usage)?;
+    if let Some(given) = arguments.rounds
+        && given > u32::MAX.into()
+    {
+        let most = u32::MAX;
+        return program::usage(format!("--rounds {given}: at most {most} are possible"));
+    }
+    let outputs = program::open_outputs(common)?;
     let session = program::open_device(common)?;
     let device = &**session.device();
     let properties = device.properties().clone();
@@ -89,7 +87,11 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
     let experiment = BlockOrder {
         grid,
         block: arguments.block,
-        rounds: rounds.unwrap_or(if properties.modelled { 500 } else { 20_000 }),
+        rounds: match arguments.rounds {
+            Some(rounds) => rounds as u32,
+            None if properties.modelled => 500,
+            None => 20_000,
+        },
         launches: arguments.launches as u32,
     };
     let memory = experiment.required_memory();
@@ -123,11 +125,4 @@ fn default_grid(device: &dyn Device, block: Dim3) -> Result<Dim3> {
     let per_sm = device.blocks_per_sm(&kernel, threads, 0)?;
     let wave = per_sm * device.properties().sms;
     Ok((2 * wave + wave / 2).max(1).into())
-}
-
-/// Ends the process with a usage error.
-fn usage(message: &str) -> ! {
-    Arguments::command()
-        .error(ErrorKind::ValueValidation, message)
-        .exit()
 }

@@ -3,15 +3,15 @@
 use std::{process::ExitCode, str::FromStr};
 
 use anyhow::Result;
-use clap::{CommandFactory, Parser, error::ErrorKind};
+use clap::Parser;
 use warplab::{
     device::Properties,
     experiments::reduce::{
-        self, ElementType, Operation, Reduce, Scheme, Threads, VARIANTS, Variant,
+        self, ElementType, LaunchKind, Operation, Reduce, Scheme, Threads, VARIANTS, Variant,
     },
     options::CommonOptions,
     program::{self, Run},
-    quantity,
+    quantity::{self, Doubling, OneOrAll},
 };
 
 /// Reductions of an array to one value: a ladder of variants, each verified, then timed
@@ -25,31 +25,14 @@ use warplab::{
 #[command(name = "reduce", version)]
 struct Arguments {
     /// Variants, separated by commas, or all
-    #[arg(
-        long,
-        value_name = "NAMES",
-        value_delimiter = ',',
-        default_value = "all"
-    )]
-    variant: Vec<VariantChoice>,
-    /// Type of the elements
-    #[arg(
-        long = "type",
-        value_enum,
-        value_name = "TYPES",
-        value_delimiter = ',',
-        default_value = "f32"
-    )]
-    element: Vec<ElementType>,
-    /// What to reduce to; min and max where the variant has them
-    #[arg(
-        long,
-        value_enum,
-        value_name = "OPERATIONS",
-        value_delimiter = ',',
-        default_value = "sum"
-    )]
-    operation: Vec<Operation>,
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "all", value_parser = variant)]
+    variant: Vec<OneOrAll<&'static Variant>>,
+    /// Types of the elements: i32, u32, i64, f32, f64, or all
+    #[arg(long = "type", value_name = "NAMES", value_delimiter = ',', default_value = "f32", value_parser = element)]
+    element: Vec<OneOrAll<ElementType>>,
+    /// What to reduce to: sum, min, max, or all; min and max where the variant has them
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "sum", value_parser = operation)]
+    operation: Vec<OneOrAll<Operation>>,
     /// Elements: 64Mi, 1e6, 2^28, … [default: 2^28 or what fits on a GPU, 2^20 on the simulator]
     #[arg(long, value_name = "ELEMENTS", allow_negative_numbers = true, value_delimiter = ',', value_parser = quantity::count)]
     size: Vec<u64>,
@@ -62,11 +45,16 @@ struct Arguments {
         default_value = "32..1024"
     )]
     block: Vec<BlockChoice>,
-    /// Blocks per cluster, of the variant that is launched in clusters
-    #[arg(long, value_name = "BLOCKS", value_delimiter = ',', default_value = "8", value_parser = clap::value_parser!(u32).range(1..))]
-    cluster: Vec<u32>,
+    /// Blocks per cluster, of the variant that is launched in clusters: a list, or doubling ranges [default: 8]
+    #[arg(
+        long,
+        value_name = "BLOCKS",
+        allow_negative_numbers = true,
+        value_delimiter = ','
+    )]
+    cluster: Vec<Doubling>,
     /// Blocks [default: as many as have work, and no more than the device holds at once]
-    #[arg(long, value_name = "BLOCKS", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "BLOCKS", allow_negative_numbers = true, value_parser = quantity::positive)]
     grid: Option<u32>,
     /// List the variants and exit
     #[arg(long)]
@@ -76,19 +64,21 @@ struct Arguments {
 }
 
 const GPU_SIZE: u64 = 1 << 28;
+/// The largest that every device with clusters takes.
+const CLUSTER: u32 = 8;
 /// Enough for every SM of the modelled chips.
 const SIMULATOR_SIZE: u64 = 1 << 20;
 
-/// One or all of the variants.
-#[derive(Clone)]
-struct VariantChoice(Vec<&'static Variant>);
+fn variant(name: &str) -> Result<OneOrAll<&'static Variant>, String> {
+    OneOrAll::parse(name, VARIANTS, |variant| variant.name)
+}
 
-impl FromStr for VariantChoice {
-    type Err = String;
+fn element(name: &str) -> Result<OneOrAll<ElementType>, String> {
+    OneOrAll::parse(name, ElementType::ALL, ElementType::name)
+}
 
-    fn from_str(name: &str) -> Result<Self, String> {
-        quantity::one_or_all(name, VARIANTS, |variant| variant.name).map(Self)
-    }
+fn operation(name: &str) -> Result<OneOrAll<Operation>, String> {
+    OneOrAll::parse(name, Operation::ALL, Operation::name)
 }
 
 /// `auto`, a number, or a range of doublings.
@@ -109,38 +99,43 @@ impl FromStr for BlockChoice {
 }
 
 fn main() -> ExitCode {
-    program::exit_status(run(&Arguments::parse()))
+    program::exit_status::<Arguments>(run(&Arguments::parse()))
 }
 
 fn run(arguments: &Arguments) -> Result<ExitCode> {
     if arguments.list {
         return program::print(&list());
     }
-    if let Some(status) = program::instead_of_a_run("reduce", &arguments.common, usage)? {
+    if let Some(status) = program::instead_of_a_run("reduce", &arguments.common)? {
         return Ok(status);
     }
-    let mut variants: Vec<&Variant> = Vec::new();
-    for variant in VARIANTS {
-        // The order of the ladder, whatever that of the command line; the plain read always.
-        if variant.scheme == Scheme::Read
-            || arguments
-                .variant
-                .iter()
-                .any(|choice| choice.0.contains(&variant))
-        {
-            variants.push(variant);
-        }
-    }
-    let elements = quantity::distinct(arguments.element.iter().copied());
-    let operations = quantity::distinct(arguments.operation.iter().copied());
-    refuse_what_no_kernel_does(arguments, &elements, &operations);
+    // The order of the ladder, whatever that of the command line; the plain read always.
+    let chosen = OneOrAll::distinct(&arguments.variant);
+    let variants: Vec<&Variant> = VARIANTS
+        .iter()
+        .filter(|variant| variant.scheme == Scheme::Read || chosen.contains(variant))
+        .collect();
+    let elements = OneOrAll::distinct(&arguments.element);
+    let operations = OneOrAll::distinct(&arguments.operation);
+    refuse_what_no_kernel_does(arguments, &elements, &operations)?;
     let blocks = quantity::distinct(
         arguments
             .block
             .iter()
             .flat_map(|choice| choice.0.iter().copied()),
     );
-    let outputs = program::open_outputs(&arguments.common, usage)?;
+    let mut clusters = Doubling::distinct(&arguments.cluster);
+    let clustered = |variant: &&Variant| variant.launch == LaunchKind::Clustered;
+    if !clusters.is_empty() && !variants.iter().any(clustered) {
+        return program::usage(
+            "--cluster is for variants that are launched in clusters, and --variant names none: add cluster, or \
+             leave --cluster out",
+        );
+    }
+    if clusters.is_empty() {
+        clusters.push(CLUSTER);
+    }
+    let outputs = program::open_outputs(&arguments.common)?;
     let session = program::open_device(&arguments.common)?;
     let properties = session.device().properties().clone();
     let sizes = if arguments.size.is_empty() {
@@ -155,7 +150,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
         &elements,
         &sizes,
         &blocks,
-        &quantity::distinct(arguments.cluster.iter().copied()),
+        &clusters,
         arguments.grid,
     );
     experiment.seed = arguments.common.seed;
@@ -177,7 +172,7 @@ fn refuse_what_no_kernel_does(
     arguments: &Arguments,
     elements: &[ElementType],
     operations: &[Operation],
-) {
+) -> Result<()> {
     // The plain read runs whatever is asked for.
     let named = arguments
         .variant
@@ -200,13 +195,14 @@ fn refuse_what_no_kernel_does(
                         .map(move |operation| format!("{} {}", operation.name(), element.name()))
                 })
                 .collect();
-            usage(&format!(
+            return program::usage(format!(
                 "variant {} does none of what --operation and --type ask for; it has {}",
                 variant.name,
                 offered.join(", ")
             ));
         }
     }
+    Ok(())
 }
 
 fn default_size(properties: &Properties, elements: &[ElementType], free: u64) -> u64 {
@@ -227,11 +223,4 @@ fn list() -> String {
         .iter()
         .map(|variant| format!("{:<12} {}\n", variant.name, variant.teaches))
         .collect()
-}
-
-/// Ends the process with a usage error.
-fn usage(message: &str) -> ! {
-    Arguments::command()
-        .error(ErrorKind::ValueValidation, message)
-        .exit()
 }

@@ -3,7 +3,7 @@
 use std::{process::ExitCode, rc::Rc};
 
 use anyhow::Result;
-use clap::{CommandFactory, Parser, error::ErrorKind};
+use clap::Parser;
 use warplab::{
     experiments::{
         Devices,
@@ -12,7 +12,7 @@ use warplab::{
     export::lanes::listing::{self, Show},
     options::CommonOptions,
     program::{self, Run},
-    quantity,
+    quantity::{self, OneOrAll},
 };
 
 /// What each lane of a warp receives from shuffles, votes, match, and sums made of shuffles
@@ -24,23 +24,23 @@ use warplab::{
 /// --cache, --min-samples and --timeout say. Exit status: 0 all verified, 1 something failed, 2 a mistake in
 /// the command line.
 #[derive(Parser)]
-#[command(version)]
+#[command(name = "shuffle", version)]
 struct Arguments {
     /// Parts: shuffle, partial, vote, match, reduce, scan, broadcast, or all
-    #[arg(long, value_name = "NAMES", value_parser = parts)]
-    show: Option<List<Part>>,
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = part)]
+    show: Vec<OneOrAll<Part>>,
     /// Modes of shuffles: idx, up, down, xor, or all
-    #[arg(long, value_name = "NAMES", value_parser = modes)]
-    mode: Option<List<Mode>>,
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = mode)]
+    mode: Vec<OneOrAll<Mode>>,
     /// Types: i32, u32, i64, u64, f32, f64, or all
-    #[arg(long = "type", value_name = "NAMES", value_parser = types)]
-    types: Option<List<LaneType>>,
+    #[arg(long = "type", value_name = "NAMES", value_delimiter = ',', value_parser = lane_type)]
+    types: Vec<OneOrAll<LaneType>>,
     /// Lanes of a segment: 2, 4, 8, 16, 32, or all
-    #[arg(long, value_name = "LIST", value_parser = widths, allow_negative_numbers = true)]
-    width: Option<List<u32>>,
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = width, allow_negative_numbers = true)]
+    width: Vec<OneOrAll<u32>>,
     /// Arguments of shuffles, a lane, a distance or bits: a list 1,2,4, a range 0..31 with both ends, or both
     #[arg(long, value_name = "LIST", value_parser = arguments, allow_negative_numbers = true)]
-    argument: Option<List<u32>>,
+    argument: Option<List>,
     /// Show the values in the tables, rather than the lanes that they came from
     #[arg(long)]
     values: bool,
@@ -52,36 +52,41 @@ struct Arguments {
     common: CommonOptions,
 }
 
-/// Values of an option, without repetitions.
+/// Arguments of shuffles, without repetitions.
 #[derive(Debug, Clone)]
-struct List<T>(Vec<T>);
+struct List(Vec<u32>);
 
 /// The most arguments of a run: there is a warp for each.
 const MOST_ARGUMENTS: usize = 1024;
 
 fn main() -> ExitCode {
-    program::exit_status(run(&Arguments::parse()))
+    program::exit_status::<Arguments>(run(&Arguments::parse()))
 }
 
 fn run(arguments: &Arguments) -> Result<ExitCode> {
     let common = &arguments.common;
-    if let Some(status) = program::instead_of_a_run("shuffle", common, usage)? {
+    if let Some(status) = program::instead_of_a_run("shuffle", common)? {
         return Ok(status);
     }
+    arguments.refuse_what_no_part_takes()?;
     let (run, shown) = arguments.choices();
-    let outputs = program::open_outputs(common, usage)?;
+    if arguments.demonstrate_undefined && common.svg.is_some() {
+        return program::usage(
+            "--svg: what is undefined has no figure; give --json, --csv or --md instead",
+        );
+    }
+    let outputs = program::open_outputs(common)?;
     let session = program::open_device(common)?;
     let properties = session.device().properties().clone();
     if arguments.demonstrate_undefined && !properties.modelled {
-        drop(outputs);
-        usage(&format!(
+        return program::usage(format!(
             "--demonstrate-undefined: a simulator is required, and --device chose {}: a GPU hands out \
              some value and reports nothing; add --device sim",
             properties.name
         ));
     }
     let experiment = if arguments.demonstrate_undefined {
-        Shuffle::undefined(common.seed)
+        Shuffle::undefined()
     } else {
         Shuffle::new(run, shown, common.seed)
     };
@@ -112,29 +117,62 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
 }
 
 impl Arguments {
+    /// An option restricts some parts: one of those must be among the parts that are named.
+    fn refuse_what_no_part_takes(&self) -> Result<()> {
+        let parts = OneOrAll::distinct(&self.show);
+        let typed = Part::ALL.into_iter().filter(|&part| part != Part::Vote);
+        for (option, given, about) in [
+            (
+                "--mode",
+                !self.mode.is_empty(),
+                vec![Part::Shuffle, Part::Partial],
+            ),
+            (
+                "--argument",
+                self.argument.is_some(),
+                vec![Part::Shuffle, Part::Partial],
+            ),
+            (
+                "--width",
+                !self.width.is_empty(),
+                vec![Part::Shuffle, Part::Partial, Part::Reduce, Part::Scan],
+            ),
+            ("--type", !self.types.is_empty(), typed.collect()),
+        ] {
+            if given && !parts.is_empty() && !parts.iter().any(|part| about.contains(part)) {
+                let about: Vec<_> = about.into_iter().map(Part::name).collect();
+                return program::usage(format!(
+                    "{option} is about {}, and --show names none of these: add one, or leave {option} out",
+                    about.join(", ")
+                ));
+            }
+        }
+        Ok(())
+    }
+
     /// What is run, and what is shown of it.
     fn choices(&self) -> (Choice, Choice) {
         let (mut run, mut shown) = (Choice::everything(), Choice::overview());
-        if let Some(List(parts)) = &self.show {
-            run.parts.clone_from(parts);
-            shown.parts.clone_from(parts);
+        if !self.show.is_empty() {
+            run.parts = OneOrAll::distinct(&self.show);
+            shown.parts.clone_from(&run.parts);
             shown.partial = PartialShown::EveryMask;
-        } else if self.mode.is_some() || self.argument.is_some() {
+        } else if !self.mode.is_empty() || self.argument.is_some() {
             // These are about shuffles alone.
             run.parts = vec![Part::Shuffle, Part::Partial];
             shown.parts = vec![Part::Shuffle];
         }
-        if let Some(List(modes)) = &self.mode {
-            run.modes.clone_from(modes);
-            shown.modes.clone_from(modes);
+        if !self.mode.is_empty() {
+            run.modes = OneOrAll::distinct(&self.mode);
+            shown.modes.clone_from(&run.modes);
         }
-        if let Some(List(types)) = &self.types {
-            run.types.clone_from(types);
-            shown.types.clone_from(types);
+        if !self.types.is_empty() {
+            run.types = OneOrAll::distinct(&self.types);
+            shown.types.clone_from(&run.types);
         }
-        if let Some(List(widths)) = &self.width {
-            run.widths.clone_from(widths);
-            shown.widths.clone_from(widths);
+        if !self.width.is_empty() {
+            run.widths = OneOrAll::distinct(&self.width);
+            shown.widths.clone_from(&run.widths);
         }
         if let Some(List(arguments)) = &self.argument {
             run.arguments.clone_from(arguments);
@@ -145,56 +183,24 @@ impl Arguments {
     }
 }
 
-fn parts(text: &str) -> Result<List<Part>, String> {
-    named(text, &Part::ALL.map(|part| (part.name(), part)))
+fn part(name: &str) -> Result<OneOrAll<Part>, String> {
+    OneOrAll::parse(name, Part::ALL, Part::name)
 }
 
-fn modes(text: &str) -> Result<List<Mode>, String> {
-    named(text, &Mode::ALL.map(|mode| (mode.name(), mode)))
+fn mode(name: &str) -> Result<OneOrAll<Mode>, String> {
+    OneOrAll::parse(name, Mode::ALL, Mode::name)
 }
 
-fn types(text: &str) -> Result<List<LaneType>, String> {
-    named(text, &LaneType::ALL.map(|ty| (ty.name(), ty)))
+fn lane_type(name: &str) -> Result<OneOrAll<LaneType>, String> {
+    OneOrAll::parse(name, LaneType::ALL, LaneType::name)
 }
 
-fn widths(text: &str) -> Result<List<u32>, String> {
-    let names = Choice::WIDTHS.map(|width| width.to_string());
-    let known: Vec<(&str, u32)> = names
-        .iter()
-        .map(String::as_str)
-        .zip(Choice::WIDTHS)
-        .collect();
-    named(text, &known)
-}
-
-/// Names separated by commas, or `all`.
-fn named<T: Copy + PartialEq>(text: &str, known: &[(&str, T)]) -> Result<List<T>, String> {
-    let mut list = Vec::new();
-    for name in text.split(',') {
-        let found: Vec<T> = known
-            .iter()
-            .filter(|(known, _)| name == "all" || name == *known)
-            .map(|(_, value)| *value)
-            .collect();
-        if found.is_empty() {
-            let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
-            return Err(format!(
-                "'{name}': one of {}, all is required",
-                names.join(", ")
-            ));
-        }
-        list.extend(
-            found
-                .into_iter()
-                .filter(|value| !list.contains(value))
-                .collect::<Vec<_>>(),
-        );
-    }
-    Ok(List(list))
+fn width(name: &str) -> Result<OneOrAll<u32>, String> {
+    OneOrAll::parse(name, Choice::WIDTHS, |width| width)
 }
 
 /// Numbers and ranges with both ends, separated by commas.
-fn arguments(text: &str) -> Result<List<u32>, String> {
+fn arguments(text: &str) -> Result<List, String> {
     let number = |text: &str| {
         let given = quantity::count(text).map_err(|problem| format!("'{text}': {problem}"))?;
         u32::try_from(given).map_err(|_| format!("{given}: at most {} is possible", u32::MAX))
@@ -226,11 +232,4 @@ fn arguments(text: &str) -> Result<List<u32>, String> {
         }
     }
     Ok(List(list))
-}
-
-/// Ends the process with a usage error.
-fn usage(message: &str) -> ! {
-    Arguments::command()
-        .error(ErrorKind::ValueValidation, message)
-        .exit()
 }

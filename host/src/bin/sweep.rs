@@ -1,15 +1,15 @@
 //! Bandwidth against block size: `cargo run --release --bin sweep`.
 
-use std::{process::ExitCode, str::FromStr};
+use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::{CommandFactory, Parser, error::ErrorKind};
+use clap::Parser;
 use warplab::{
     device::Properties,
     experiments::bandwidth::{self, Bandwidth, GridRule, KERNELS, StreamKernel},
     options::CommonOptions,
     program::{self, Run},
-    quantity::{self, Doubling},
+    quantity::{self, Doubling, OneOrAll},
 };
 
 /// Memory bandwidth against block size, verified, for kernels in Rust
@@ -20,8 +20,8 @@ use warplab::{
 #[command(name = "sweep", version)]
 struct Arguments {
     /// Kernels, separated by commas, or all
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = DEFAULT_KERNELS)]
-    kernel: Vec<KernelChoice>,
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = DEFAULT_KERNELS, value_parser = kernel)]
+    kernel: Vec<OneOrAll<&'static StreamKernel>>,
     /// Elements: 64Mi, 1e6, 2^28, … [default: 2^28 or what fits on a GPU, 2^22 on the simulator]
     #[arg(long, value_name = "ELEMENTS", allow_negative_numbers = true, value_delimiter = ',', value_parser = quantity::count)]
     size: Vec<u64>,
@@ -56,48 +56,34 @@ const GPU_SIZE: u64 = 1 << 28;
 /// The modelled bandwidth is in its steady state from about here on.
 const SIMULATOR_SIZE: u64 = 1 << 22;
 
-/// One or all of the kernels.
-#[derive(Clone)]
-struct KernelChoice(Vec<&'static StreamKernel>);
-
-impl FromStr for KernelChoice {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        quantity::one_or_all(name, KERNELS, StreamKernel::name).map(Self)
-    }
+fn kernel(name: &str) -> Result<OneOrAll<&'static StreamKernel>, String> {
+    OneOrAll::parse(name, KERNELS, StreamKernel::name)
 }
 
 fn main() -> ExitCode {
-    program::exit_status(run(&Arguments::parse()))
+    program::exit_status::<Arguments>(run(&Arguments::parse()))
 }
 
 fn run(arguments: &Arguments) -> Result<ExitCode> {
     if arguments.list {
         return program::print(&list());
     }
-    if let Some(status) = program::instead_of_a_run("sweep", &arguments.common, usage)? {
+    if let Some(status) = program::instead_of_a_run("sweep", &arguments.common)? {
         return Ok(status);
     }
-    let kernels = quantity::distinct(
-        arguments
-            .kernel
-            .iter()
-            .flat_map(|choice| &choice.0)
-            .copied(),
-    );
+    let kernels = OneOrAll::distinct(&arguments.kernel);
     let grids = Doubling::distinct(&arguments.grid);
     if !grids.is_empty()
         && !kernels
             .iter()
             .any(|kernel| matches!(kernel.grid, GridRule::Strided(_)))
     {
-        usage(
+        return program::usage(
             "--grid is for grid-stride kernels, and --kernel names none: add vector_add_strided_4, \
              for example, or leave --grid out",
         );
     }
-    let outputs = program::open_outputs(&arguments.common, usage)?;
+    let outputs = program::open_outputs(&arguments.common)?;
     let session = program::open_device(&arguments.common)?;
     let properties = session.device().properties().clone();
     let sizes = if arguments.size.is_empty() {
@@ -138,11 +124,4 @@ fn list() -> String {
         .iter()
         .map(|kernel| format!("{:<22} {}\n", kernel.name(), kernel.about))
         .collect()
-}
-
-/// Ends the process with a usage error.
-fn usage(message: &str) -> ! {
-    Arguments::command()
-        .error(ErrorKind::ValueValidation, message)
-        .exit()
 }

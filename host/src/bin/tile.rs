@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::{CommandFactory, Parser, error::ErrorKind};
+use clap::Parser;
 use warplab::{
     experiments::tile::{self, Tile},
     export::table,
@@ -15,10 +15,10 @@ use warplab::{
 /// The shared-memory neighbour example, with the barrier and, deliberately, without it
 ///
 /// The simulator finds the missing barrier and names both sides of the race; on a GPU the wrong sums
-/// are counted. Exit status: 0 if the right kernel is verified and the race is found (on a GPU:
+/// are counted. Nothing is timed, whatever --cache, --min-samples and --timeout say. Exit status: 0 if the right kernel is verified and the race is found (on a GPU:
 /// whatever its sums), 1 something failed, 2 a mistake in the command line.
 #[derive(Parser)]
-#[command(version)]
+#[command(name = "tile", version)]
 struct Arguments {
     /// Elements: 64Ki, 1e6, 2^20, … [default: 2^22 on a GPU, 2^16 on the simulator]
     #[arg(long, value_name = "ELEMENTS", allow_negative_numbers = true, value_parser = quantity::count)]
@@ -35,12 +35,12 @@ const MOST_LAUNCHES: u64 = 1_000_000;
 const MOST_ELEMENTS: u64 = (i32::MAX as u64) * 256;
 
 fn main() -> ExitCode {
-    program::exit_status(run(&Arguments::parse()))
+    program::exit_status::<Arguments>(run(&Arguments::parse()))
 }
 
 fn run(arguments: &Arguments) -> Result<ExitCode> {
     let common = &arguments.common;
-    if let Some(status) = program::instead_of_a_run("tile", common, usage)? {
+    if let Some(status) = program::instead_of_a_run("tile", common)? {
         return Ok(status);
     }
     for (option, given, most) in [
@@ -50,13 +50,15 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
         if let Some(given) = given
             && (given == 0 || given > most)
         {
-            usage(&format!("{option} {given}: 1 to {most} is required"));
+            return program::usage(format!("{option} {given}: 1 to {most} is required"));
         }
     }
     if common.svg.is_some() {
-        usage("--svg: tile has no figure to draw; give --json, --csv or --md instead");
+        return program::usage(
+            "--svg: tile has no figure to draw; give --json, --csv or --md instead",
+        );
     }
-    let outputs = program::open_outputs(common, usage)?;
+    let outputs = program::open_outputs(common)?;
     let session = program::open_device(common)?;
     let properties = session.device().properties().clone();
     let (size, launches) = if properties.modelled {
@@ -88,11 +90,4 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
         }
         text
     })
-}
-
-/// Ends the process with a usage error.
-fn usage(message: &str) -> ! {
-    Arguments::command()
-        .error(ErrorKind::ValueValidation, message)
-        .exit()
 }

@@ -79,11 +79,6 @@ impl Method {
         }
     }
 
-    /// The way of this name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|method| method.name() == name)
-    }
-
     /// Whether one launch runs all rounds, and must be cooperative.
     pub fn is_cooperative(self) -> bool {
         matches!(self, Self::GridBarrier | Self::Exchange)

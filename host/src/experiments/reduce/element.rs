@@ -7,7 +7,7 @@ use super::sum::Compensated;
 use crate::random::Stream;
 
 /// Type of the elements.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum ElementType {
     I32,
@@ -18,13 +18,13 @@ pub enum ElementType {
 }
 
 /// What values are combined by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Operation {
-    /// Addition; integers wrap
+    /// Addition; integers wrap.
     Sum,
-    /// The smallest
+    /// The smallest.
     Min,
-    /// The largest
+    /// The largest.
     Max,
 }
 

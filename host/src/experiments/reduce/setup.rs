@@ -217,7 +217,22 @@ impl Bound {
         let blocks = blocks.next_multiple_of(u64::from(unit.max(1)));
         config.grid = u32::try_from(blocks).unwrap_or(u32::MAX).into();
         let bytes = variant.partials(&config) * element.bytes();
-        let mut scratch = Buffer::new(device, variant.scratch_words(&config) as usize)?;
+        let words = variant.scratch_words(&config);
+        if grid.is_some() {
+            let attributes = device.kernel_attributes(&reference)?;
+            config
+                .validate(&device.properties().limits, &attributes)
+                .map_err(|error| DeviceError::refused(kernel.name, &error))?;
+            let (required, available) = (bytes + 8 * words, device.free_memory()?);
+            if required > available {
+                return Err(DeviceError::OutOfMemory {
+                    required,
+                    available,
+                    hint: format!("{blocks} blocks hand over a result each: give a smaller --grid"),
+                });
+            }
+        }
+        let mut scratch = Buffer::new(device, words as usize)?;
         scratch.fill(0)?;
         Ok(Self {
             configuration,

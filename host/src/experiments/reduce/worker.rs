@@ -57,11 +57,18 @@ impl<'a> ReduceWorker<'a> {
         }
         row.verified = true;
         let sequence = bound.sequence(self.arrays()?, Input::Random);
+        let blocks = bound.config().grid.x;
         let measuring = &self.experiment.measuring;
         let times = hot_launches(row.bytes.unwrap_or(0));
         let sampling = measuring.sampling(&*self.device, times);
         let outcome = measuring.measure(&*self.device, &sequence, sampling, Stage::Time)?;
-        Ok(timing::report(&*self.device, outcome, row))
+        let status = timing::report(&*self.device, outcome, row);
+        if let Some(asked) = configuration.grid.filter(|&asked| asked != blocks) {
+            row.notes.push(format!(
+                "{blocks} blocks rather than {asked}: a grid is whole clusters"
+            ));
+        }
+        Ok(status)
     }
 
     fn arrays(&self) -> Result<&Arrays, Failure> {

@@ -423,7 +423,7 @@ fn a_device_that_does_nothing_fails_every_row() {
 /// What is shown for undefined behaviour is refused where nobody would notice it.
 #[test]
 fn the_demonstration_is_for_a_simulator() {
-    let experiment = Shuffle::undefined(1);
+    let experiment = Shuffle::undefined();
     let mut worker = experiment.worker(Fake::idle());
     let Status::Failed { reason, .. } = worker.run(0).status else {
         panic!("a fake device is no simulator");
