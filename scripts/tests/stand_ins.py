@@ -1,6 +1,7 @@
 """Small programs that stand in for sweep, the peer and others, so that the scripts run without a GPU."""
 
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -72,6 +73,48 @@ for kernel in option["--kernel"].split(","):
                           "verified": settings.get("verified", True)}}))
 '''
 
+# A PyTorch whose sum takes 1 us, and whose pair of events costs 8 us: an array of n elements is n, its sum n / 2.
+TORCH = '''
+import contextlib
+from unittest.mock import MagicMock
+
+float64 = "float64"
+rand = lambda elements, device: elements
+launched = 0
+
+
+class Scalar:
+    def __init__(self, value):
+        self.value = value
+
+    def item(self):
+        return self.value
+
+
+def full(shape, value, device):
+    return Scalar(value)
+
+
+def sum(values, dim, out=None, dtype=None):
+    global launched
+    launched += 1
+    result = out or Scalar(None)
+    result.value = values / 2
+    return result
+
+
+@contextlib.contextmanager
+def capture(graph):
+    global launched
+    launched = 0
+    yield
+
+
+cuda = MagicMock()
+cuda.graph = capture
+cuda.Event.return_value.elapsed_time = lambda _: (8 + launched) * 1e-3
+'''
+
 
 def program(path, source):
     """Writes an executable Python program."""
@@ -105,7 +148,15 @@ def peer(folder, **settings):
     return program(folder / "peer", PEER.format(settings=str(file)))
 
 
-def script(name, *arguments):
-    """Runs one of the scripts to its end."""
+def torch(folder):
+    """A folder to import it from."""
+    (folder / "python").mkdir()
+    (folder / "python" / "torch.py").write_text(TORCH)
+    return folder / "python"
+
+
+def script(name, *arguments, **environment):
+    """Runs one of the scripts to its end, with these variables besides the environment's own."""
     return subprocess.run([sys.executable, ROOT / "scripts" / name, *map(str, arguments)], stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60, check=False,
+                          env={**os.environ, **{name: str(value) for name, value in environment.items()}})

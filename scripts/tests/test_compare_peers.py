@@ -106,11 +106,11 @@ class ComparePeers(unittest.TestCase):
                 self.assertEqual(done.returncode, 1)
                 self.assertIn(message, done.stderr)
 
-    def sums(self, gb_per_s=None, **settings):
+    def sums(self, gb_per_s=None, environment=None, **settings):
         stand_ins.reduce(self.folder, gb_per_s=gb_per_s or {}, **settings)
         peer = stand_ins.peer(self.folder)
         return stand_ins.script("compare-peers", "reduce", "--bin", self.folder, "--peer", peer, "--out", self.folder / "out",
-                                "--rounds", "1")
+                                "--rounds", "1", **(environment or {}))
 
     def test_each_size_of_a_sum_has_its_bound(self):
         done = self.sums()
@@ -124,6 +124,17 @@ class ComparePeers(unittest.TestCase):
             with self.subTest(elements=elements, rate=rate):
                 done = self.sums({str(elements): rate})
                 self.assertEqual(done.returncode, int(missed), done.stderr)
+
+    def test_short_sums_of_pytorch_are_40_to_a_graph_and_long_ones_8(self):
+        done = self.sums(environment={"PYTHONPATH": stand_ins.torch(self.folder)})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = json.loads((self.folder / "out" / "peers.json").read_text())["rows"]
+        figures = {row["case"]: row["theirs"] for row in rows if row["peer"] == "torch.sum"}
+        self.assertEqual(len(figures), 10)
+        # Of the events' 8 us each launch of a graph bears its share, beside the 1 us that it takes.
+        for case, elements, launches in [("2^10", 2**10, 40), ("2^24", 2**24, 40), ("2^26", 2**26, 8)]:
+            with self.subTest(case):
+                self.assertAlmostEqual(figures[case], 4 * elements / (1 + 8 / launches) / 1e3, places=6)
 
     def test_a_sum_takes_one_launch(self):
         done = self.sums(launches=2)
