@@ -73,6 +73,31 @@ for kernel in option["--kernel"].split(","):
                           "verified": settings.get("verified", True)}}))
 '''
 
+# Writes the files it is asked for, and a report of these rows.
+REPORTER = '''
+import json, sys
+option = dict(zip(sys.argv[1:], sys.argv[2:]))
+for ending in ("json", "svg", "csv", "md"):
+    if "--" + ending in option and ending not in {missing!r}:
+        open(option["--" + ending], "w").write({json!r} if ending == "json" else ending)
+print("printed")
+'''
+
+# Finds nothing, and in `tile` a race in each of these kernels.
+COMPUTE_SANITIZER = '''
+import pathlib, sys
+tool, program = sys.argv[2], next(pathlib.Path(argument).name for argument in sys.argv[3:] if "/" in argument)
+assert sys.argv[1] == "--tool" and "--quiet" in sys.argv
+if (program, tool) == ("tile", "racecheck"):
+    assert "--error-exitcode" not in sys.argv
+    for kernel in {kernels!r}:
+        print(f"========= Error: Race reported between Read access at {{kernel}}+0x40")
+elif tool == "racecheck":
+    print("========= RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)")
+else:
+    print("========= ERROR SUMMARY: 0 errors")
+'''
+
 # A PyTorch whose sum takes 1 us, and whose pair of events costs 8 us: an array of n elements is n, its sum n / 2.
 TORCH = '''
 import contextlib
@@ -146,6 +171,17 @@ def peer(folder, **settings):
     file = folder / "peer-settings.json"
     file.write_text(json.dumps(settings))
     return program(folder / "peer", PEER.format(settings=str(file)))
+
+
+def reporter(folder, name, rows=({"kernel": "one", "status": "ok", "verified": True},), times="measured", missing=(), text=None):
+    """A program that reports these rows and does not write files of the missing endings."""
+    report = {"command": [], "device": {"times": times}, "rows": rows, "records": [{"row": 0, "block_id": 0, "warp": 0, "clock": 1}]}
+    return program(folder / name, REPORTER.format(json=json.dumps(report) if text is None else text, missing=missing))
+
+
+def compute_sanitizer(folder, *kernels):
+    """A folder to find it in."""
+    return program(folder / "tools" / "compute-sanitizer", COMPUTE_SANITIZER.format(kernels=kernels or ["tile_neighbour_racy"])).parent
 
 
 def torch(folder):
