@@ -67,6 +67,7 @@ if sys.argv[1] == "reduce":
                           "verified": settings.get("verified", True)}}))
     sys.exit(0)
 assert sys.argv[1] == "add"
+print(settings.get("prints", ""), end="")
 for kernel in option["--kernel"].split(","):
     for block in map(int, option["--block"].split(",")):
         print(json.dumps({{"part": "add", "kernel": kernel, "block": block, "gb_per_s": settings["gb_per_s"][kernel],

@@ -16,7 +16,8 @@ class ComparePeers(unittest.TestCase):
 
     def compare(self, ours=None, theirs=None, *options, comparison="vector_add", **settings):
         stand_ins.sweep(self.folder, gb_per_s=ours or {"vector_add": 2500, "vector_add_x4": 4400}, **settings)
-        peer = stand_ins.peer(self.folder, gb_per_s=theirs or {"scalar": 2500, "float4": 4400}, verified=settings.get("peer_verified", True))
+        peer = stand_ins.peer(self.folder, gb_per_s=theirs or {"scalar": 2500, "float4": 4400}, verified=settings.get("peer_verified", True),
+                              prints=settings.get("peer_prints", ""))
         return stand_ins.script("compare-peers", comparison, "--bin", self.folder, "--peer", peer, "--out", self.folder / "out",
                                 "--rounds", "2", "--block", "32,256", *options)
 
@@ -57,6 +58,7 @@ class ComparePeers(unittest.TestCase):
             ({"schema": "warplab/report/9"}, "required is 'warplab/report/1'"),
             ({"exit": 1}, "exit status 1"),
             ({"peer_verified": False}, "the peer's result is wrong"),
+            ({"peer_prints": "warm-up\n"}, "the peer's output is no JSON"),
         ]
         for settings, message in cases:
             with self.subTest(message):
