@@ -24,12 +24,6 @@ __global__ void count_wrong_sums(const float* sum, size_t n, unsigned long long*
     if (i < n && !(sum[i] == element(i, 1) + element(i, 2))) atomicAdd(wrong, 1ull);
 }
 
-// Counts elements that are not exactly `expected` (bit for bit).
-__global__ void count_other_words(const unsigned* values, size_t n, unsigned expected, unsigned long long* wrong) {
-    size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n && values[i] != expected) atomicAdd(wrong, 1ull);
-}
-
 inline unsigned blocks_of_256(size_t n) { return (unsigned)((n + 255) / 256); }
 
 // Device memory for `count` values of T, freed at the end of its scope.

@@ -1,4 +1,4 @@
-// Cooperative groups' grid barrier, and the cost of an empty kernel in a graph.
+// Cooperative groups' grid barrier.
 #pragma once
 #include <cooperative_groups.h>
 #include <cstdio>
@@ -22,8 +22,6 @@ __global__ void count_early_passes(unsigned* arrived, unsigned rounds, unsigned 
         grid.sync();
     }
 }
-
-__global__ void empty() {}
 
 struct GridShape { size_t grid, block; };
 
@@ -79,13 +77,4 @@ inline bool run_gridsync(int argc, char** argv) {
         good &= report("gridsync", "cooperative_groups", field("block", block) + field("grid", grid), timing, 0, verified);
     }
     return good;
-}
-
-inline bool run_launch(int argc, char** argv) {
-    Options options(argc, argv, {{"launches", "200"}, {"replays", "30"}});
-    Clock clock;
-    auto timing = clock.graph(options.number("launches"), options.number("replays"), [&] { empty<<<1, 32, 0, clock.stream>>>(); });
-    CHECK(cudaGetLastError());
-    // There is no result to verify beyond the launches' success.
-    return report("launch", "empty", field("block", 32) + field("grid", 1), timing, 0, true);
 }

@@ -9,7 +9,6 @@
 #include "options.cuh"
 #include "add.cuh"
 #include "grid_sync.cuh"
-#include "memory.cuh"
 #include "reduce.cuh"
 
 struct Part {
@@ -19,12 +18,8 @@ struct Part {
 
 static const Part parts[] = {
     {"add", "vector add by block size, scalar and float4", run_add},
-    {"copy", "cudaMemcpyAsync device to device, cudaMemsetAsync", run_copy},
-    {"read", "float4 reads by grid", run_read},
-    {"write", "float4 writes", run_write},
     {"reduce", "cub::DeviceReduce::Sum by number of elements", run_reduce},
     {"gridsync", "cooperative groups' grid barrier", run_gridsync},
-    {"launch", "an empty kernel in a graph", run_launch},
 };
 
 int main(int argc, char** argv) {

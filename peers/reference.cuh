@@ -3,11 +3,6 @@
 #include <cmath>
 #include "data.cuh"
 
-__global__ void add_in_place(float* values, const float* other, size_t n) {
-    size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) values[i] += other[i];
-}
-
 __global__ void sum_elements(size_t n, unsigned seed, double* total) {
     double sum = 0;
     for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += (size_t)gridDim.x * blockDim.x)

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
-"""The PyTorch side of warplab's comparisons: float32 on one GPU, medians of CUDA graph replays.
+"""The PyTorch side of warplab's comparisons: sums of float32 on one GPU, medians of CUDA graph replays.
 
-    python3 peers/torch_peer.py add --elements 268435456
-    python3 peers/torch_peer.py sum --elements 1024,1048576,268435456
+    python3 peers/torch_peer.py --elements 1024,1048576,268435456
 
 One line of JSON per result, in the form of the CUDA C++ peer. Exit status: 0 every result verified,
 1 a wrong result or no GPU, 2 usage.
@@ -13,13 +12,17 @@ import json
 import statistics
 import sys
 
-LAUNCHES = 8
 WARM_UP = 3
 REPLAYS = 30
 
 
-def measure(torch, launch):
-    """Microseconds of one launch, one sample per replay of a graph that holds LAUNCHES of them."""
+def launches_in_graph(elements):
+    """The rule of peers/reduce.cuh: short sums need more of them in a graph to outlast the events' cost."""
+    return 8 if elements > 1 << 24 else 40
+
+
+def measure(torch, launch, launches):
+    """Microseconds of one launch, one sample per replay of a graph that holds `launches` of them."""
     side = torch.cuda.Stream()
     side.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(side):
@@ -27,7 +30,7 @@ def measure(torch, launch):
     torch.cuda.synchronize()
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
-        for _ in range(LAUNCHES):
+        for _ in range(launches):
             launch()
     samples = []
     for _ in range(WARM_UP + REPLAYS):
@@ -38,41 +41,30 @@ def measure(torch, launch):
         graph.replay()
         stop.record()
         torch.cuda.synchronize()
-        samples.append(start.elapsed_time(stop) * 1e3 / LAUNCHES)
+        samples.append(start.elapsed_time(stop) * 1e3 / launches)
     return samples[WARM_UP:]
 
 
-def report(part, kernel, elements, moved, samples, verified):
+def report(elements, samples, verified):
+    moved = 4 * elements
     lower, median, upper = statistics.quantiles(samples, n=4, method="inclusive")
     print(json.dumps({
-        "part": part, "kernel": kernel, "elements": elements, "samples": len(samples),
+        "part": "sum", "kernel": "torch.sum", "elements": elements, "samples": len(samples),
         "median_us": median, "lower_quartile_us": lower, "upper_quartile_us": upper,
         "bytes": moved, "gb_per_s": moved / median / 1e3, "verified": verified,
     }), flush=True)
     return verified
 
 
-def add(torch, elements):
-    a, b = (torch.rand(elements, device="cuda") for _ in range(2))
-    out = torch.full_like(a, float("nan"))
-    samples = measure(torch, lambda: torch.add(a, b, out=out))
-    # The same sum in double precision, rounded once: exact for two floats.
-    verified = all(
-        torch.equal(out[i:i + (1 << 24)], (a[i:i + (1 << 24)].double() + b[i:i + (1 << 24)].double()).float())
-        for i in range(0, elements, 1 << 24)
-    )
-    return report("add", "torch.add", elements, 12 * elements, samples, verified)
-
-
 def total(torch, elements):
     values = torch.rand(elements, device="cuda")
     out = torch.full((), float("nan"), device="cuda")
-    samples = measure(torch, lambda: torch.sum(values, dim=0, out=out))
+    samples = measure(torch, lambda: torch.sum(values, dim=0, out=out), launches_in_graph(elements))
     expected = torch.sum(values, dim=0, dtype=torch.float64).item()
     # The bound of peers/reference.cuh: no value passes through more additions than this.
     depth = 64 + elements / 2**18 + 2 * elements.bit_length()
     verified = abs(out.item() - expected) <= depth * 2.0**-24 * expected
-    return report("sum", "torch.sum", elements, 4 * elements, samples, verified)
+    return report(elements, samples, verified)
 
 
 def element_counts(text):
@@ -84,7 +76,6 @@ def element_counts(text):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("part", choices=["add", "sum"])
     parser.add_argument("--elements", type=element_counts, default=[1 << 28],
                         help="numbers of elements, separated by commas (default: 2^28)")
     arguments = parser.parse_args()
@@ -94,9 +85,8 @@ def main():
         sys.exit("torch_peer: PyTorch is required and not installed (pip install torch)")
     if not torch.cuda.is_available():
         sys.exit("torch_peer: PyTorch sees no CUDA GPU")
-    run = {"add": add, "sum": total}[arguments.part]
     # A list, so that one wrong result does not hide those after it.
-    return 0 if all([run(torch, elements) for elements in arguments.elements]) else 1
+    return 0 if all([total(torch, elements) for elements in arguments.elements]) else 1
 
 
 if __name__ == "__main__":

@@ -16,7 +16,8 @@ class ComparePeers(unittest.TestCase):
 
     def compare(self, ours=None, theirs=None, *options, comparison="vector_add", **settings):
         stand_ins.sweep(self.folder, gb_per_s=ours or {"vector_add": 2500, "vector_add_x4": 4400}, **settings)
-        peer = stand_ins.peer(self.folder, gb_per_s=theirs or {"scalar": 2500, "float4": 4400}, verified=settings.get("peer_verified", True))
+        peer = stand_ins.peer(self.folder, gb_per_s=theirs or {"scalar": 2500, "float4": 4400}, verified=settings.get("peer_verified", True),
+                              prints=settings.get("peer_prints", ""))
         return stand_ins.script("compare-peers", comparison, "--bin", self.folder, "--peer", peer, "--out", self.folder / "out",
                                 "--rounds", "2", "--block", "32,256", *options)
 
@@ -57,6 +58,7 @@ class ComparePeers(unittest.TestCase):
             ({"schema": "warplab/report/9"}, "required is 'warplab/report/1'"),
             ({"exit": 1}, "exit status 1"),
             ({"peer_verified": False}, "the peer's result is wrong"),
+            ({"peer_prints": "warm-up\n"}, "the peer's output is no JSON"),
         ]
         for settings, message in cases:
             with self.subTest(message):
@@ -106,11 +108,11 @@ class ComparePeers(unittest.TestCase):
                 self.assertEqual(done.returncode, 1)
                 self.assertIn(message, done.stderr)
 
-    def sums(self, gb_per_s=None, **settings):
+    def sums(self, gb_per_s=None, environment=None, **settings):
         stand_ins.reduce(self.folder, gb_per_s=gb_per_s or {}, **settings)
         peer = stand_ins.peer(self.folder)
         return stand_ins.script("compare-peers", "reduce", "--bin", self.folder, "--peer", peer, "--out", self.folder / "out",
-                                "--rounds", "1")
+                                "--rounds", "1", **(environment or {}))
 
     def test_each_size_of_a_sum_has_its_bound(self):
         done = self.sums()
@@ -124,6 +126,17 @@ class ComparePeers(unittest.TestCase):
             with self.subTest(elements=elements, rate=rate):
                 done = self.sums({str(elements): rate})
                 self.assertEqual(done.returncode, int(missed), done.stderr)
+
+    def test_short_sums_of_pytorch_are_40_to_a_graph_and_long_ones_8(self):
+        done = self.sums(environment={"PYTHONPATH": stand_ins.torch(self.folder)})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = json.loads((self.folder / "out" / "peers.json").read_text())["rows"]
+        figures = {row["case"]: row["theirs"] for row in rows if row["peer"] == "torch.sum"}
+        self.assertEqual(len(figures), 10)
+        # Of the events' 8 us each launch of a graph bears its share, beside the 1 us that it takes.
+        for case, elements, launches in [("2^10", 2**10, 40), ("2^24", 2**24, 40), ("2^26", 2**26, 8)]:
+            with self.subTest(case):
+                self.assertAlmostEqual(figures[case], 4 * elements / (1 + 8 / launches) / 1e3, places=6)
 
     def test_a_sum_takes_one_launch(self):
         done = self.sums(launches=2)

@@ -1,6 +1,7 @@
 """scripts/gpu-check on a pack of stand-ins."""
 
 import json
+import os
 import pathlib
 import tarfile
 import tempfile
@@ -14,6 +15,10 @@ import os, sys, time
 print("require", os.environ["WARPLAB_REQUIRE_GPU"], "in", os.getcwd())
 {body}
 '''
+PROGRAMS = ["sweep", "clocks", "geometry", "order", "tile", "shuffle", "grid_sync", "reduce"]
+# Of each step of programs that write reports, their names.
+PROGRAM_STEPS = {"geometry": ["geometry", "order", "tile"], "shuffle": ["shuffle", "shuffle-all"], "grid_sync": ["grid_sync"],
+                 "reduce": ["reduce", "reduce-sizes", "reduce-types", "reduce-large"]}
 PASSING = 'print("test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured")'
 
 
@@ -23,21 +28,27 @@ class GpuCheck(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def check(self, bodies, *arguments, clocks="pass"):
-        """Runs steps over a pack with one test executable per body, and `clocks` as given."""
+    def check(self, bodies, *arguments, tools=None):
+        """Runs steps over a pack with one test executable per body and the stand-ins that the folder holds."""
         pack = self.folder / "pack"
         pack.mkdir(exist_ok=True)
         manifest = {"schema": "warplab/gpu-pack/1", "workspace": str(self.folder / "built" / "here"),
-                    "target": str(self.folder / "built" / "target"), "programs": ["clocks", "sweep"], "tests": []}
+                    "target": str(self.folder / "built" / "target"), "programs": PROGRAMS, "tests": []}
         with tarfile.open(pack / "programs.tar.xz", "w:xz") as archive:
-            archive.add(stand_ins.program(self.folder / "sweep", "pass"), arcname="release/sweep")
-            archive.add(stand_ins.program(self.folder / "clocks", clocks), arcname="release/clocks")
+            for name in PROGRAMS:
+                if not (self.folder / name).exists():
+                    stand_ins.program(self.folder / name, "pass")
+                archive.add(self.folder / name, arcname=f"release/{name}")
             for number, body in enumerate(bodies):
                 file = f"release/deps/test{number}"
                 archive.add(stand_ins.program(self.folder / f"test{number}", TEST.format(body=body)), arcname=file)
                 manifest["tests"].append({"package": "host", "kind": "test", "name": f"test{number}", "file": file})
         (pack / "manifest.json").write_text(json.dumps(manifest))
-        return stand_ins.script("gpu-check", pack, *arguments, "--out", self.folder / "out")
+        path = os.environ["PATH"] if tools is None else f"{tools}:{os.environ['PATH']}"
+        return stand_ins.script("gpu-check", pack, *arguments, "--out", self.folder / "out", PATH=path)
+
+    def summary(self):
+        return (self.folder / "out" / "summary.md").read_text()
 
     def log(self):
         return (self.folder / "out" / "gpu-check.log").read_text()
@@ -89,7 +100,8 @@ json.dump(report, open(option["--json"], "w"))
 open(option["--svg"], "w").write("<svg/>")
 print("the listing")
 """
-        return self.check([], "clocks", clocks=program % (clock_of_lane,))
+        stand_ins.program(self.folder / "clocks", program % (clock_of_lane,))
+        return self.check([], "clocks")
 
     def test_listings_come_back_in_one_file(self):
         done = self.clocks([7, 7, 7])
@@ -107,29 +119,70 @@ print("the listing")
         self.assertEqual(done.returncode, 1)
         self.assertIn("one clock value in 0 of 1 warps", done.stdout)
 
-    def test_of_the_programs_without_a_report_each_fails(self):
-        done = self.check([], "geometry")
-        self.assertEqual(done.returncode, 1)
-        summary = (self.folder / "out" / "summary.md").read_text()
-        for program in ("geometry", "order", "tile"):
-            self.assertIn(f"| geometry | {program} | **FAILED** |", summary)
-        self.assertTrue((self.folder / "out" / "geometry.tar.gz").is_file())
+    def test_programs_that_write_no_report_fail_their_rows_and_the_rest_still_runs(self):
+        broken = stand_ins.program(self.folder / "broken" / "compute-sanitizer", "raise SystemExit(86)")
+        done = self.check([], *PROGRAM_STEPS, tools=broken.parent)
+        self.assertEqual((done.returncode, done.stderr), (1, ""))
+        for step, names in PROGRAM_STEPS.items():
+            for name in names:
+                self.assertRegex(self.summary(), rf"\| {step} \| {name} \| \*\*FAILED\*\* \| [0-9.]+ \| not written: {name}\.json")
+            for tool in ("memcheck", "racecheck", "initcheck", "synccheck"):
+                self.assertRegex(self.summary(), rf"\| {step} \| {names[0]} under {tool} \| .* \| exit status 86 \|")
+            with tarfile.open(self.folder / "out" / f"{step}.tar.gz") as archive:
+                self.assertEqual(archive.getnames(), sorted(f"{step}/{name}.txt" for name in names))
 
-    def test_grid_sync_without_a_report_fails_and_so_do_tools_that_are_missing(self):
-        done = self.check([], "grid_sync")
-        self.assertEqual(done.returncode, 1)
-        summary = (self.folder / "out" / "summary.md").read_text()
-        for what in ("grid_sync", "grid_sync under memcheck", "grid_sync under racecheck"):
-            self.assertIn(f"| grid_sync | {what} | **FAILED** |", summary)
-        self.assertTrue((self.folder / "out" / "grid_sync.tar.gz").is_file())
+    def test_a_figure_that_is_missing_fails_its_row(self):
+        stand_ins.reporter(self.folder, "shuffle", missing=["svg"])
+        self.assertEqual(self.check([], "shuffle").returncode, 1)
+        self.assertIn("not written: shuffle-all.svg", self.summary())
 
-    def test_a_shuffle_without_a_report_fails(self):
-        done = self.check([], "shuffle")
-        self.assertEqual(done.returncode, 1)
-        summary = (self.folder / "out" / "summary.md").read_text()
-        self.assertIn("| shuffle | shuffle | **FAILED** |", summary)
-        self.assertIn("| shuffle | shuffle under racecheck | **FAILED** |", summary)
-        self.assertTrue((self.folder / "out" / "shuffle.tar.gz").is_file())
+    def test_every_step_judges_rows_alike(self):
+        good = {"kernel": "one", "status": "ok", "verified": True}
+        cases = {
+            "2 of 2 rows good, measured": {"rows": [good, {"kernel": "two", "status": "ok"}]},
+            "1 of 2 rows good, measured": {"rows": [good, {**good, "verified": False}]},
+            "0 of 1 rows good, measured": {"rows": [{**good, "status": "skipped", "verified": False}]},
+            "0 of 0 rows good, measured": {"rows": []},
+            "1 of 1 rows good, modelled": {"times": "modelled"},
+            "what it wrote cannot be read": {"text": "{"},
+        }
+        for remark, report in cases.items():
+            with self.subTest(remark):
+                for program in PROGRAMS:
+                    stand_ins.reporter(self.folder, program, **report)
+                passed = remark.startswith("2 of 2")
+                tools = stand_ins.compute_sanitizer(self.folder) if passed else None
+                done = self.check([], "sweep", "clocks", *PROGRAM_STEPS, tools=tools)
+                reports = [line for line in self.summary().splitlines()[2:] if " under " not in line]
+                result = "passed" if passed else "**FAILED**"
+                self.assertEqual(len(reports), 14, done.stdout)
+                for line in reports:
+                    self.assertIn(f" | {result} | ", line)
+                    self.assertIn(remark, line)
+                self.assertEqual((done.returncode, done.stderr), (int(not passed), ""))
+
+    def test_the_deliberate_race_is_the_one_row_that_is_not_verified(self):
+        racy = {"kernel": "tile_neighbour_racy", "status": "ok", "verified": False}
+        for program in PROGRAM_STEPS["geometry"]:
+            stand_ins.reporter(self.folder, program, [racy])
+        for kernels, returncode, remark in [(["tile_neighbour_racy"], 0, "the deliberate race is found"),
+                                            (["other"], 1, "the deliberate race is not found"),
+                                            (["tile_neighbour_racy", "tile_neighbour"], 1, "the deliberate race is found, and another")]:
+            done = self.check([], "geometry", tools=stand_ins.compute_sanitizer(self.folder, *kernels))
+            self.assertEqual(done.returncode, returncode, done.stdout)
+            self.assertRegex(self.summary(), rf"\| geometry \| tile under racecheck \| .* \| {remark} \|")
+        with tarfile.open(self.folder / "out" / "geometry.tar.gz") as archive:
+            self.assertEqual(archive.getnames(), [f"geometry/{name}" for name in (
+                "geometry.csv", "geometry.json", "geometry.md", "geometry.txt", "order.json", "order.md", "order.svg", "order.txt",
+                "tile.json", "tile.md", "tile.txt")])
+            self.assertEqual(archive.extractfile("geometry/tile.txt").read(), b"printed\n")
+
+    def test_small_runs_go_through_the_four_tools(self):
+        done = self.check([], "sanitizer", tools=stand_ins.compute_sanitizer(self.folder))
+        self.assertEqual(done.returncode, 0, done.stdout)
+        for name in ("sweep", "clocks", "clocks --map"):
+            self.assertIn(f"| sanitizer | {name} under racecheck | passed |", self.summary())
+        self.assertEqual(len(self.summary().splitlines()), 2 + 3 * 4)
 
     def test_an_unknown_step_is_a_usage_error(self):
         done = self.check([], "tset")
