@@ -13,7 +13,8 @@
 use crate::gpu::{
     cluster,
     gather::{BLOCK_LOOKS, gather},
-    reduction::{self, ByShuffle, Element, Max, Min, Operation, Sum},
+    operation::{Element, Max, Min, Operation, Sum},
+    reduction::{self, ByShuffle},
     slot::{SlotValue, Slots},
     thread,
 };

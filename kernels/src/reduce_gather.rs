@@ -11,7 +11,8 @@
 #[cfg(target_os = "cuda")]
 use crate::gpu::{
     gather::gather_reduce,
-    reduction::{ByShuffle, Max, Min, Sum},
+    operation::{Max, Min, Sum},
+    reduction::ByShuffle,
 };
 
 macro_rules! instances {

@@ -9,7 +9,8 @@
 
 #[cfg(target_os = "cuda")]
 use crate::gpu::{
-    reduction::{self, Element, Operation, Sum},
+    operation::{Element, Operation, Sum},
+    reduction,
     shared, thread,
 };
 

@@ -10,7 +10,8 @@
 #[cfg(target_os = "cuda")]
 use crate::gpu::{
     atomic::{self, AcqRel, Device},
-    reduction::{self, ByShuffle, Element, Max, Min, Operation, Sum},
+    operation::{Element, Max, Min, Operation, Sum},
+    reduction::{self, ByShuffle},
     thread,
 };
 

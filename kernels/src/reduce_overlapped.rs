@@ -11,7 +11,8 @@
 use crate::gpu::{
     dependent,
     gather::gather_reduce,
-    reduction::{ByShuffle, Max, Min, Sum},
+    operation::{Max, Min, Sum},
+    reduction::ByShuffle,
 };
 
 macro_rules! instances {

@@ -10,7 +10,8 @@
 #[cfg(target_os = "cuda")]
 use crate::gpu::{
     gather::gather_reduce,
-    reduction::{ByRedux, Max, Min, Sum},
+    operation::{Max, Min, Sum},
+    reduction::ByRedux,
 };
 
 macro_rules! instances {

@@ -8,7 +8,8 @@
 
 #[cfg(target_os = "cuda")]
 use crate::gpu::{
-    reduction::{self, Element, Operation, Sum},
+    operation::{Element, Operation, Sum},
+    reduction,
     shared, thread,
 };
 

@@ -8,7 +8,8 @@
 
 #[cfg(target_os = "cuda")]
 use crate::gpu::{
-    reduction::{self, ByShuffle, Element, Operation, Sum},
+    operation::{Element, Operation, Sum},
+    reduction::{self, ByShuffle},
     thread,
 };
 

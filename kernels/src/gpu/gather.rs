@@ -1,7 +1,8 @@
 //! A reduction in which the first block gathers what the others send through slots.
 
 use super::{
-    reduction::{self, Element, Operation, WarpReduce},
+    operation::{Element, Operation},
+    reduction::{self, WarpReduce},
     slot::{SlotValue, Slots},
     thread,
     warp::WARP_SIZE,
