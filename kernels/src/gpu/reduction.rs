@@ -33,11 +33,11 @@ pub unsafe fn thread_reduce_scalar<T: Element, O: Operation<T>>(n: u64, x: *cons
     result
 }
 
-/// Loads that a thread has in flight: 64 bytes. With all threads resident that is 128 KiB per SM,
-/// four times what latency times bandwidth asks for, and registers still allow a block of 1024.
-pub const UNROLL: u64 = 4;
+/// 16-byte loads that a thread has in flight. With all threads resident that is 128 KiB per SM, four
+/// times what latency times bandwidth asks for, and registers still allow a block of 1024.
+const VECTORS_IN_FLIGHT: u64 = 4;
 
-/// Combines the share of block `block` of `blocks`: tiles of [`UNROLL`] 16-byte vectors per thread,
+/// Combines the share of block `block` of `blocks`: tiles of four 16-byte vectors per thread,
 /// dealt out in turn. The last tile is the one that need not be whole; the elements behind the
 /// last whole vector go to block 0.
 ///
@@ -57,13 +57,14 @@ pub unsafe fn thread_reduce<T: Element, O: Operation<T>>(
         u64::from(thread::thread_idx_x()),
         u64::from(thread::block_dim_x()),
     );
-    let tile = threads * UNROLL;
+    let tile = threads * VECTORS_IN_FLIGHT;
     let mut base = u64::from(block) * tile;
     // Locals one by one: an array that is indexed before loops are unrolled stays in memory.
+    const { assert!(VECTORS_IN_FLIGHT == 4, "r0 to r3 are written out") };
     let (mut r0, mut r1, mut r2, mut r3) = (O::IDENTITY, O::IDENTITY, O::IDENTITY, O::IDENTITY);
     while base + tile <= vectors {
         let first = base + thread;
-        // SAFETY: k < UNROLL, so that the index is below base + tile <= vectors.
+        // SAFETY: k < VECTORS_IN_FLIGHT, so that the index is below base + tile <= vectors.
         let load = |k: u64| unsafe { *source.add((first + k * threads) as usize) };
         // All loads come before the first use of one.
         let (v0, v1, v2, v3) = (load(0), load(1), load(2), load(3));
