@@ -56,6 +56,7 @@ operations! {
     i32 { 0, i32::MIN, i32::MAX, i32::wrapping_add }
     u32 { 0, u32::MIN, u32::MAX, u32::wrapping_add }
     i64 { 0, i64::MIN, i64::MAX, i64::wrapping_add }
+    u64 { 0, u64::MIN, u64::MAX, u64::wrapping_add }
     f32 { 0.0, f32::NEG_INFINITY, f32::INFINITY, |a, b| a + b }
     f64 { 0.0, f64::NEG_INFINITY, f64::INFINITY, |a, b| a + b }
 }
