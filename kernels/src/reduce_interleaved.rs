@@ -47,8 +47,8 @@ macro_rules! instances {
             /// One result per block into `results`; run again over the results with one block for
             /// the one result.
             ///
-            /// Any grid and block of one dimension; dynamic shared memory for one element per thread. `x` holds `n`
-            /// elements, `results` one per block.
+            /// Any grid and block of one dimension; dynamic shared memory for one element per
+            /// thread. `x` holds `n` elements, `results` one per block.
             pub $handle = unsafe fn $name(n: u64, x: *const $ty, results: *mut $ty) {
                 // SAFETY: the launch gives what the declaration asks for.
                 unsafe { reduce::<$ty, $operation>(n, x, results) }

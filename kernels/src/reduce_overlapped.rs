@@ -2,8 +2,8 @@
 //!
 //! The same as `reduce_gather` under programmatic dependent launch (compute capability 9.0): once
 //! its blocks have read their shares, those of the next launch take their places, and wait there
-//! until this one has ended before they read anything. Expected: the half microsecond that lies between two dependent launches shrinks,
-//! which a small sum notices and a large one does not.
+//! until this one has ended before they read anything. Expected: the half microsecond that lies
+//! between two dependent launches shrinks, which a small sum notices and a large one does not.
 //!
 //! Run: `cargo run --release --bin reduce -- --variant overlapped --cache hot`
 
