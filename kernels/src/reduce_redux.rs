@@ -14,30 +14,19 @@ use crate::gpu::{
     reduction::ByRedux,
 };
 
-macro_rules! instances {
-    ($($handle:ident $name:ident $operation:ident $ty:ty;)*) => {$(
-        kernel! {
-            /// The reduction of `x` into `result`.
-            ///
-            /// Any grid and block of one dimension; with more than one block the first only
-            /// gathers. `x` is aligned to 16 bytes and holds `n` elements. `scratch` holds two
-            /// words per block; it is zero before the first launch, and every launch leaves it so.
-            pub $handle in sm_80 = unsafe fn $name(
-                n: u64,
-                x: *const $ty,
-                scratch: *mut u64,
-                result: *mut $ty,
-            ) {
-                // SAFETY: the launch gives what the declaration asks for.
-                unsafe {
-                    gather_reduce::<$ty, $operation, ByRedux<$operation>>(n, x, scratch, result, || {});
-                }
-            }
-        }
-    )*};
-}
+reduction_kernels! {
+    /// The reduction of `x` into `result`.
+    ///
+    /// Any grid and block of one dimension; with more than one block the first only gathers. `x` is
+    /// aligned to 16 bytes and holds `n` elements. `scratch` holds two words per block; it is zero
+    /// before the first launch, and every launch leaves it so.
+    pub HANDLE in sm_80 = unsafe fn name<O, T>(
+        n: u64, x: *const T, scratch: *mut u64, result: *mut T,
+    ) {
+        // SAFETY: the launch gives what the declaration asks for.
+        unsafe { gather_reduce::<T, O, ByRedux<O>>(n, x, scratch, result, || {}) }
+    }
 
-instances! {
     REDUCE_REDUX_SUM_I32 reduce_redux_sum_i32 Sum i32;
     REDUCE_REDUX_SUM_U32 reduce_redux_sum_u32 Sum u32;
     REDUCE_REDUX_MIN_I32 reduce_redux_min_i32 Min i32;
