@@ -1,8 +1,9 @@
 //! warplab's kernels. On the device target this crate compiles to PTX; on the host every kernel
 //! is a typed handle that a launch is checked against.
 //!
-//! A kernel is declared once, with `kernel!`, in the file named after its idea; the list below
-//! names that file and its handles. Kernels use nothing but the `gpu` module.
+//! A kernel is declared once, with `kernel!` or, for several operations and types,
+//! `reduction_kernels!`, in the file named after its idea; the list below names that file and its
+//! handles. Kernels use nothing but the `gpu` module.
 
 #![no_std]
 #![cfg_attr(
@@ -16,6 +17,8 @@
 )]
 #[macro_use]
 mod declare;
+#[macro_use]
+mod reduction_kernels;
 #[cfg(target_os = "cuda")]
 #[macro_use]
 pub mod gpu;

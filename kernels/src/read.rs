@@ -8,7 +8,8 @@
 
 #[cfg(target_os = "cuda")]
 use crate::gpu::{
-    reduction::{self, Sum},
+    operation::Sum,
+    reduction,
     thread,
 };
 

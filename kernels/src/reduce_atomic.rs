@@ -10,7 +10,8 @@
 #[cfg(target_os = "cuda")]
 use crate::gpu::{
     atomic::{self, Atomic, Device, Relaxed},
-    reduction::{self, ByShuffle, Element, Operation, Sum},
+    operation::{Element, Operation, Sum},
+    reduction::{self, ByShuffle},
     thread,
 };
 

@@ -13,7 +13,8 @@
 use crate::gpu::{
     cluster,
     gather::{BLOCK_LOOKS, gather},
-    reduction::{self, ByShuffle, Element, Max, Min, Operation, Sum},
+    operation::{Element, Max, Min, Operation, Sum},
+    reduction::{self, ByShuffle},
     slot::{SlotValue, Slots},
     thread,
 };
@@ -79,28 +80,19 @@ unsafe fn reduce<T: Element + SlotValue + cluster::ClusterValue, O: Operation<T>
     }
 }
 
-macro_rules! instances {
-    ($($handle:ident $name:ident $operation:ident $ty:ty;)*) => {$(
-        kernel! {
-            /// The reduction of `x` into `result`.
-            ///
-            /// Any grid and block of one dimension, in clusters of up to 16 blocks. `x` is aligned
-            /// to 16 bytes and holds `n` elements. `scratch` holds two words per block; it is zero
-            /// before the first launch, and every launch leaves it so.
-            pub $handle in sm_90 = unsafe fn $name(
-                n: u64,
-                x: *const $ty,
-                scratch: *mut u64,
-                result: *mut $ty,
-            ) {
-                // SAFETY: the launch gives what the declaration asks for.
-                unsafe { reduce::<$ty, $operation>(n, x, scratch, result) }
-            }
-        }
-    )*};
-}
+reduction_kernels! {
+    /// The reduction of `x` into `result`.
+    ///
+    /// Any grid and block of one dimension, in clusters of up to 16 blocks. `x` is aligned to 16
+    /// bytes and holds `n` elements. `scratch` holds two words per block; it is zero before the
+    /// first launch, and every launch leaves it so.
+    pub HANDLE in sm_90 = unsafe fn name<O, T>(
+        n: u64, x: *const T, scratch: *mut u64, result: *mut T,
+    ) {
+        // SAFETY: the launch gives what the declaration asks for.
+        unsafe { reduce::<T, O>(n, x, scratch, result) }
+    }
 
-instances! {
     REDUCE_CLUSTER_SUM_I32 reduce_cluster_sum_i32 Sum i32;
     REDUCE_CLUSTER_SUM_U32 reduce_cluster_sum_u32 Sum u32;
     REDUCE_CLUSTER_SUM_I64 reduce_cluster_sum_i64 Sum i64;

@@ -11,33 +11,21 @@
 #[cfg(target_os = "cuda")]
 use crate::gpu::{
     gather::gather_reduce,
-    reduction::{ByShuffle, Max, Min, Sum},
+    operation::{Max, Min, Sum},
+    reduction::ByShuffle,
 };
 
-macro_rules! instances {
-    ($($handle:ident $name:ident $operation:ident $ty:ty;)*) => {$(
-        kernel! {
-            /// The reduction of `x` into `result`.
-            ///
-            /// Any grid and block of one dimension; with more than one block the first only
-            /// gathers. `x` is aligned to 16 bytes and holds `n` elements. `scratch` holds two
-            /// words per block; it is zero before the first launch, and every launch leaves it so.
-            pub $handle = unsafe fn $name(
-                n: u64,
-                x: *const $ty,
-                scratch: *mut u64,
-                result: *mut $ty,
-            ) {
-                // SAFETY: the launch gives what the declaration asks for.
-                unsafe {
-                    gather_reduce::<$ty, $operation, ByShuffle<$operation>>(n, x, scratch, result, || {});
-                }
-            }
-        }
-    )*};
-}
+reduction_kernels! {
+    /// The reduction of `x` into `result`.
+    ///
+    /// Any grid and block of one dimension; with more than one block the first only gathers. `x` is
+    /// aligned to 16 bytes and holds `n` elements. `scratch` holds two words per block; it is zero
+    /// before the first launch, and every launch leaves it so.
+    pub HANDLE = unsafe fn name<O, T>(n: u64, x: *const T, scratch: *mut u64, result: *mut T) {
+        // SAFETY: the launch gives what the declaration asks for.
+        unsafe { gather_reduce::<T, O, ByShuffle<O>>(n, x, scratch, result, || {}) }
+    }
 
-instances! {
     REDUCE_GATHER_SUM_I32 reduce_gather_sum_i32 Sum i32;
     REDUCE_GATHER_SUM_U32 reduce_gather_sum_u32 Sum u32;
     REDUCE_GATHER_SUM_I64 reduce_gather_sum_i64 Sum i64;

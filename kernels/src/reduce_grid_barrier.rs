@@ -10,7 +10,8 @@
 #[cfg(target_os = "cuda")]
 use crate::gpu::{
     grid::GridBarrier,
-    reduction::{self, ByShuffle, Element, Operation, Sum},
+    operation::{Element, Operation, Sum},
+    reduction::{self, ByShuffle},
     thread,
 };
 
@@ -45,28 +46,17 @@ unsafe fn reduce<T: Element, O: Operation<T>>(
     }
 }
 
-macro_rules! instances {
-    ($($handle:ident $name:ident $operation:ident $ty:ty;)*) => {$(
-        kernel! {
-            /// The reduction of `x` into `result`, under a cooperative launch.
-            ///
-            /// Any grid and block of one dimension. `x` is aligned to 16 bytes and holds `n`
-            /// elements. `scratch` holds two words per block and one more, zero before the first
-            /// launch; the first word is the grid barrier's from then on.
-            pub $handle = unsafe fn $name(
-                n: u64,
-                x: *const $ty,
-                scratch: *mut u64,
-                result: *mut $ty,
-            ) {
-                // SAFETY: the launch gives what the declaration asks for.
-                unsafe { reduce::<$ty, $operation>(n, x, scratch, result) }
-            }
-        }
-    )*};
-}
+reduction_kernels! {
+    /// The reduction of `x` into `result`, under a cooperative launch.
+    ///
+    /// Any grid and block of one dimension. `x` is aligned to 16 bytes and holds `n` elements.
+    /// `scratch` holds two words per block and one more, zero before the first launch; the first
+    /// word is the grid barrier's from then on.
+    pub HANDLE = unsafe fn name<O, T>(n: u64, x: *const T, scratch: *mut u64, result: *mut T) {
+        // SAFETY: the launch gives what the declaration asks for.
+        unsafe { reduce::<T, O>(n, x, scratch, result) }
+    }
 
-instances! {
     REDUCE_GRID_BARRIER_SUM_I32 reduce_grid_barrier_sum_i32 Sum i32;
     REDUCE_GRID_BARRIER_SUM_U32 reduce_grid_barrier_sum_u32 Sum u32;
     REDUCE_GRID_BARRIER_SUM_I64 reduce_grid_barrier_sum_i64 Sum i64;

@@ -9,7 +9,8 @@
 
 #[cfg(target_os = "cuda")]
 use crate::gpu::{
-    reduction::{self, Element, Operation, Sum},
+    operation::{Element, Operation, Sum},
+    reduction,
     shared, thread,
 };
 
@@ -40,23 +41,17 @@ unsafe fn reduce<T: Element, O: Operation<T>>(n: u64, x: *const T, results: *mut
     }
 }
 
-macro_rules! instances {
-    ($($handle:ident $name:ident $operation:ident $ty:ty;)*) => {$(
-        kernel! {
-            /// One result per block into `results`; run again over the results with one block for
-            /// the one result.
-            ///
-            /// Any grid and block of one dimension; dynamic shared memory for one element per thread. `x` holds `n`
-            /// elements, `results` one per block.
-            pub $handle = unsafe fn $name(n: u64, x: *const $ty, results: *mut $ty) {
-                // SAFETY: the launch gives what the declaration asks for.
-                unsafe { reduce::<$ty, $operation>(n, x, results) }
-            }
-        }
-    )*};
-}
+reduction_kernels! {
+    /// One result per block into `results`; run again over the results with one block for the one
+    /// result.
+    ///
+    /// Any grid and block of one dimension; dynamic shared memory for one element per thread. `x`
+    /// holds `n` elements, `results` one per block.
+    pub HANDLE = unsafe fn name<O, T>(n: u64, x: *const T, results: *mut T) {
+        // SAFETY: the launch gives what the declaration asks for.
+        unsafe { reduce::<T, O>(n, x, results) }
+    }
 
-instances! {
     REDUCE_INTERLEAVED_SUM_I32 reduce_interleaved_sum_i32 Sum i32;
     REDUCE_INTERLEAVED_SUM_U32 reduce_interleaved_sum_u32 Sum u32;
     REDUCE_INTERLEAVED_SUM_I64 reduce_interleaved_sum_i64 Sum i64;

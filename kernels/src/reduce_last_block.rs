@@ -10,7 +10,8 @@
 #[cfg(target_os = "cuda")]
 use crate::gpu::{
     atomic::{self, AcqRel, Device},
-    reduction::{self, ByShuffle, Element, Max, Min, Operation, Sum},
+    operation::{Element, Max, Min, Operation, Sum},
+    reduction::{self, ByShuffle},
     thread,
 };
 
@@ -55,28 +56,17 @@ unsafe fn reduce<T: Element, O: Operation<T>>(
     }
 }
 
-macro_rules! instances {
-    ($($handle:ident $name:ident $operation:ident $ty:ty;)*) => {$(
-        kernel! {
-            /// The reduction of `x` into `result`.
-            ///
-            /// Any grid and block of one dimension. `x` is aligned to 16 bytes and holds `n`
-            /// elements. `scratch` holds two words per block and one more; it is zero before the
-            /// first launch, and every launch leaves it so.
-            pub $handle = unsafe fn $name(
-                n: u64,
-                x: *const $ty,
-                scratch: *mut u64,
-                result: *mut $ty,
-            ) {
-                // SAFETY: the launch gives what the declaration asks for.
-                unsafe { reduce::<$ty, $operation>(n, x, scratch, result) }
-            }
-        }
-    )*};
-}
+reduction_kernels! {
+    /// The reduction of `x` into `result`.
+    ///
+    /// Any grid and block of one dimension. `x` is aligned to 16 bytes and holds `n` elements.
+    /// `scratch` holds two words per block and one more; it is zero before the first launch, and
+    /// every launch leaves it so.
+    pub HANDLE = unsafe fn name<O, T>(n: u64, x: *const T, scratch: *mut u64, result: *mut T) {
+        // SAFETY: the launch gives what the declaration asks for.
+        unsafe { reduce::<T, O>(n, x, scratch, result) }
+    }
 
-instances! {
     REDUCE_LAST_BLOCK_SUM_I32 reduce_last_block_sum_i32 Sum i32;
     REDUCE_LAST_BLOCK_SUM_U32 reduce_last_block_sum_u32 Sum u32;
     REDUCE_LAST_BLOCK_SUM_I64 reduce_last_block_sum_i64 Sum i64;

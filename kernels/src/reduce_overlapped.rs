@@ -2,8 +2,8 @@
 //!
 //! The same as `reduce_gather` under programmatic dependent launch (compute capability 9.0): once
 //! its blocks have read their shares, those of the next launch take their places, and wait there
-//! until this one has ended before they read anything. Expected: the half microsecond that lies between two dependent launches shrinks,
-//! which a small sum notices and a large one does not.
+//! until this one has ended before they read anything. Expected: the half microsecond that lies
+//! between two dependent launches shrinks, which a small sum notices and a large one does not.
 //!
 //! Run: `cargo run --release --bin reduce -- --variant overlapped --cache hot`
 
@@ -11,36 +11,30 @@
 use crate::gpu::{
     dependent,
     gather::gather_reduce,
-    reduction::{ByShuffle, Max, Min, Sum},
+    operation::{Max, Min, Sum},
+    reduction::ByShuffle,
 };
 
-macro_rules! instances {
-    ($($handle:ident $name:ident $operation:ident $ty:ty;)*) => {$(
-        kernel! {
-            /// The reduction of `x` into `result`, begun while the launch before may still run.
-            ///
-            /// Any grid and block of one dimension, launched with programmatic stream
-            /// serialisation; with more than one block the first only gathers. `x` is aligned to 16
-            /// bytes and holds `n` elements. `scratch` holds two words per block; it is zero before
-            /// the first launch, and every launch leaves it so.
-            pub $handle in sm_90 = unsafe fn $name(
-                n: u64,
-                x: *const $ty,
-                scratch: *mut u64,
-                result: *mut $ty,
-            ) {
-                dependent::wait();
-                // SAFETY: the launch gives what the declaration asks for, and the one before has
-                // ended, so that its writes are there and the slots are empty.
-                unsafe {
-                    gather_reduce::<$ty, $operation, ByShuffle<$operation>>(n, x, scratch, result, dependent::launch_dependents);
-                }
-            }
+reduction_kernels! {
+    /// The reduction of `x` into `result`, begun while the launch before may still run.
+    ///
+    /// Any grid and block of one dimension, launched with programmatic stream serialisation; with
+    /// more than one block the first only gathers. `x` is aligned to 16 bytes and holds `n`
+    /// elements. `scratch` holds two words per block; it is zero before the first launch, and every
+    /// launch leaves it so.
+    pub HANDLE in sm_90 = unsafe fn name<O, T>(
+        n: u64, x: *const T, scratch: *mut u64, result: *mut T,
+    ) {
+        dependent::wait();
+        // SAFETY: the launch gives what the declaration asks for, and the one before has ended, so
+        // that its writes are there and the slots are empty.
+        unsafe {
+            gather_reduce::<T, O, ByShuffle<O>>(
+                n, x, scratch, result, dependent::launch_dependents,
+            );
         }
-    )*};
-}
+    }
 
-instances! {
     REDUCE_OVERLAPPED_SUM_I32 reduce_overlapped_sum_i32 Sum i32;
     REDUCE_OVERLAPPED_SUM_U32 reduce_overlapped_sum_u32 Sum u32;
     REDUCE_OVERLAPPED_SUM_I64 reduce_overlapped_sum_i64 Sum i64;

@@ -7,13 +7,16 @@
 //! Run: `cargo run --release --bin shuffle -- --show reduce`
 
 #[cfg(target_os = "cuda")]
-use crate::gpu::{thread, warp};
+use crate::gpu::{
+    operation::{Operation, Sum},
+    thread, warp,
+};
 
 /// Places per thread in the outputs: the steps of a whole warp.
 pub const STEPS: usize = 5;
 
 macro_rules! reductions {
-    ($($handle:ident $name:ident $ty:ty, |$a:ident, $b:ident| $sum:expr;)*) => {$(
+    ($($handle:ident $name:ident $ty:ty;)*) => {$(
         kernel! {
             #[doc = concat!("Sums segments of `", stringify!($ty), "`.")]
             ///
@@ -26,7 +29,6 @@ macro_rules! reductions {
             pub $handle = unsafe fn $name(
                 down: u32, width: u32, input: *const $ty, received: *mut $ty, held: *mut $ty,
             ) {
-                let add = |$a: $ty, $b: $ty| -> $ty { $sum };
                 let i = thread::index_1d() as usize;
                 // SAFETY: whole warps; one input and STEPS places in each output per thread, and a
                 // width of at most 32 has at most STEPS steps.
@@ -39,7 +41,7 @@ macro_rules! reductions {
                         } else {
                             warp::warp_shuffle_xor(u32::MAX, value, delta, width)
                         };
-                        value = add(value, other);
+                        value = <Sum as Operation<$ty>>::combine(value, other);
                         *received.add(place) = other;
                         *held.add(place) = value;
                         place += 1;
@@ -52,10 +54,10 @@ macro_rules! reductions {
 }
 
 reductions! {
-    SHUFFLE_REDUCE_I32 shuffle_reduce_i32 i32, |a, b| a.wrapping_add(b);
-    SHUFFLE_REDUCE_U32 shuffle_reduce_u32 u32, |a, b| a.wrapping_add(b);
-    SHUFFLE_REDUCE_I64 shuffle_reduce_i64 i64, |a, b| a.wrapping_add(b);
-    SHUFFLE_REDUCE_U64 shuffle_reduce_u64 u64, |a, b| a.wrapping_add(b);
-    SHUFFLE_REDUCE_F32 shuffle_reduce_f32 f32, |a, b| a + b;
-    SHUFFLE_REDUCE_F64 shuffle_reduce_f64 f64, |a, b| a + b;
+    SHUFFLE_REDUCE_I32 shuffle_reduce_i32 i32;
+    SHUFFLE_REDUCE_U32 shuffle_reduce_u32 u32;
+    SHUFFLE_REDUCE_I64 shuffle_reduce_i64 i64;
+    SHUFFLE_REDUCE_U64 shuffle_reduce_u64 u64;
+    SHUFFLE_REDUCE_F32 shuffle_reduce_f32 f32;
+    SHUFFLE_REDUCE_F64 shuffle_reduce_f64 f64;
 }

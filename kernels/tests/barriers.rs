@@ -142,20 +142,26 @@ fn barriers_in_source(source: &str, facade: &BTreeMap<String, usize>) -> BTreeMa
     let mut counts = BTreeMap::new();
     for (at, name, body) in bodies.iter().filter(|(at, ..)| is_kernel(*at)) {
         let count = barriers_in(body, &functions, facade);
-        if !name.starts_with('$') {
+        let invocation = if name.starts_with('$') {
+            // A kernel of a macro_rules!: its invocation names the instances.
+            let definition = source[..*at]
+                .rfind("macro_rules! ")
+                .expect("an enclosing macro");
+            let macro_name = words(&source[definition + "macro_rules! ".len()..])
+                .next()
+                .unwrap();
+            source
+                .find(&format!("\n{macro_name}! {{"))
+                .unwrap_or_else(|| panic!("{macro_name}! is not invoked"))
+        } else if source[at + "fn ".len() + name.len()..].starts_with('<') {
+            // One of `reduction_kernels!`, which names the instances behind the body.
+            source[..*at]
+                .rfind("\nreduction_kernels! {")
+                .expect("an enclosing reduction_kernels!")
+        } else {
             counts.insert((*name).to_owned(), count);
             continue;
-        }
-        // A kernel of a macro_rules!: its invocation names the instances.
-        let definition = source[..*at]
-            .rfind("macro_rules! ")
-            .expect("an enclosing macro");
-        let macro_name = words(&source[definition + "macro_rules! ".len()..])
-            .next()
-            .unwrap();
-        let invocation = source
-            .find(&format!("\n{macro_name}! {{"))
-            .unwrap_or_else(|| panic!("{macro_name}! is not invoked"));
+        };
         for word in words(braced(source, invocation, '{', '}')) {
             if kernels::ALL.iter().any(|kernel| kernel.name == word) {
                 counts.insert(word.to_owned(), count);
@@ -250,10 +256,13 @@ fn the_source_is_counted_as_meant() {
         kernel! { pub C in sm_90 = unsafe fn halves(n: u32) { cluster::sync(); \
         cluster::barrier_arrive_relaxed(); cluster::barrier_wait(); } }\n\
         kernel! { pub D = unsafe fn grid(n: u32) { grid.sync(); helper(n); } }\n\
-        kernel! { pub E = unsafe fn facade(n: u32) { gather_reduce(n); } }\n";
+        kernel! { pub E = unsafe fn facade(n: u32) { gather_reduce(n); } }\n\
+        reduction_kernels! { pub HANDLE = unsafe fn name<O, T>(n: u64) { helper(n); sync(n); }\n\
+        REDUCE_SHUFFLE_SUM_I32 reduce_shuffle_sum_i32 Sum i32; }\n";
     let counts = barriers_in_source(source, &facade());
     assert_eq!((counts["alone"], counts["calls"]), (1, 3));
     assert_eq!((counts["halves"], counts["grid"]), (4, 3));
     // That of a block of whole warps; another block's is in a function that is called.
     assert_eq!(counts["facade"], 1);
+    assert_eq!(counts["reduce_shuffle_sum_i32"], 3);
 }

@@ -3,7 +3,8 @@
 //! `atomic::fetch_add(counter, 1, AcqRel, Device)` is CUDA C++'s
 //! `cuda::atomic_ref<T, cuda::thread_scope_device>(*counter).fetch_add(1, memory_order_acq_rel)`
 //! and PTX's `atom.acq_rel.gpu.add`. A place is a `*mut T` in global memory or a
-//! [`SharedPointer`]; in the sm_90 module also a `ClusterPointer`, with a scope `Cluster`. Where the result is not used, ptxas makes a `red` of it.
+//! [`SharedPointer`]; in the sm_90 module also a `ClusterPointer`, with a scope `Cluster`. Where the
+//! result is not used, ptxas makes a `red` of it.
 //!
 //! The functions' safety: the place is valid for an aligned access of its type, and while it is
 //! shared between threads, every access to it is atomic.

@@ -1,14 +1,15 @@
 //! A reduction in which the first block gathers what the others send through slots.
 
 use super::{
-    reduction::{self, Element, Operation, WarpReduce},
+    operation::{Element, Operation},
+    reduction::{self, WarpReduce},
     slot::{SlotValue, Slots},
     thread,
     warp::WARP_SIZE,
 };
 
 /// Words that a lane of a lone warp looks at in one go: their loads are in flight together.
-const LOOKS: usize = 8;
+const WARP_LOOKS: usize = 8;
 /// The same for the threads of a whole block: fewer, so that registers allow full blocks.
 pub const BLOCK_LOOKS: usize = 2;
 
@@ -92,9 +93,10 @@ pub unsafe fn gather_reduce<T: Element + SlotValue, O: Operation<T>, W: WarpRedu
         let value = if gatherer {
             let senders = blocks - 1;
             // What one warp sees in one go needs neither the others nor the block's barrier.
-            if threads >= WARP_SIZE && senders <= WARP_SIZE * (LOOKS / T::WORDS) as u32 {
+            if threads >= WARP_SIZE && senders <= WARP_SIZE * (WARP_LOOKS / T::WORDS) as u32 {
                 if thread < WARP_SIZE {
-                    let value = gather::<T, O, LOOKS>(slots, thread, WARP_SIZE, senders, value);
+                    let value =
+                        gather::<T, O, WARP_LOOKS>(slots, thread, WARP_SIZE, senders, value);
                     let value = reduction::warp_reduce::<T, O, WARP_SIZE>(value);
                     if thread == 0 {
                         *result = value;

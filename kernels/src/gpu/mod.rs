@@ -28,6 +28,7 @@ pub mod dependent;
 pub mod float;
 pub mod gather;
 pub mod grid;
+pub mod operation;
 pub mod reduction;
 pub mod shared;
 pub mod slot;

@@ -1,101 +1,19 @@
-//! Reductions by a thread, a warp and a block, and the operations they combine values with.
+//! Reductions by a thread, a warp and a block.
 //!
 //! Every order of combination depends on the launch's geometry alone, so that one geometry gives
 //! the same bits every time.
 
 #[cfg(feature = "sm_80")]
-use super::intrinsics;
 use super::{
-    shared::{SharedPointer, SharedValue},
-    thread,
-    vector::{Double2, Float4, Int4, Longlong2, Uint4},
-    warp::{self, WARP_SIZE, WarpShuffleValue},
+    intrinsics,
+    operation::{Max, Min, Sum},
 };
-
-/// An associative and commutative combination of two values (of floats: up to rounding).
-pub trait Operation<T>: Copy {
-    /// What changes no value it is combined with; the result where there is nothing to reduce.
-    const IDENTITY: T;
-    /// The combination of two values.
-    fn combine(a: T, b: T) -> T;
-}
-
-/// Addition; integers wrap.
-#[derive(Clone, Copy)]
-pub struct Sum;
-/// The smaller value; of floats the one that is not NaN (`min.f32`).
-#[derive(Clone, Copy)]
-pub struct Min;
-/// The larger value; of floats the one that is not NaN (`max.f32`).
-#[derive(Clone, Copy)]
-pub struct Max;
-
-macro_rules! operations {
-    ($($ty:ty { $zero:expr, $lowest:expr, $highest:expr, $add:expr })*) => {$(
-        impl Operation<$ty> for Sum {
-            const IDENTITY: $ty = $zero;
-            #[inline(always)]
-            fn combine(a: $ty, b: $ty) -> $ty {
-                $add(a, b)
-            }
-        }
-
-        impl Operation<$ty> for Min {
-            const IDENTITY: $ty = $highest;
-            #[inline(always)]
-            fn combine(a: $ty, b: $ty) -> $ty {
-                a.min(b)
-            }
-        }
-
-        impl Operation<$ty> for Max {
-            const IDENTITY: $ty = $lowest;
-            #[inline(always)]
-            fn combine(a: $ty, b: $ty) -> $ty {
-                a.max(b)
-            }
-        }
-    )*};
-}
-
-operations! {
-    i32 { 0, i32::MIN, i32::MAX, i32::wrapping_add }
-    u32 { 0, u32::MIN, u32::MAX, u32::wrapping_add }
-    i64 { 0, i64::MIN, i64::MAX, i64::wrapping_add }
-    f32 { 0.0, f32::NEG_INFINITY, f32::INFINITY, |a, b| a + b }
-    f64 { 0.0, f64::NEG_INFINITY, f64::INFINITY, |a, b| a + b }
-}
-
-/// A type that can be reduced, and the 16-byte vector of it.
-pub trait Element: WarpShuffleValue + SharedValue {
-    /// 16 bytes of elements.
-    type Vector: Copy;
-    /// Elements in a vector.
-    const LANES: u64 = 16 / size_of::<Self>() as u64;
-    /// The vector's elements combined, neighbours first.
-    fn fold<O: Operation<Self>>(vector: Self::Vector) -> Self;
-}
-
-macro_rules! elements {
-    ($($ty:ty, $vector:ty, |$v:ident, $o:ident| $fold:expr;)*) => {$(
-        impl Element for $ty {
-            type Vector = $vector;
-
-            #[inline(always)]
-            fn fold<$o: Operation<Self>>($v: Self::Vector) -> Self {
-                $fold
-            }
-        }
-    )*};
-}
-
-elements! {
-    i32, Int4, |v, O| O::combine(O::combine(v.x, v.y), O::combine(v.z, v.w));
-    u32, Uint4, |v, O| O::combine(O::combine(v.x, v.y), O::combine(v.z, v.w));
-    f32, Float4, |v, O| O::combine(O::combine(v.x, v.y), O::combine(v.z, v.w));
-    i64, Longlong2, |v, O| O::combine(v.x, v.y);
-    f64, Double2, |v, O| O::combine(v.x, v.y);
-}
+use super::{
+    operation::{Element, Operation},
+    shared::SharedPointer,
+    thread,
+    warp::{self, WARP_SIZE},
+};
 
 /// Combines elements `i`, `i + stride`, ... of the whole grid, one at a time.
 ///
@@ -115,11 +33,11 @@ pub unsafe fn thread_reduce_scalar<T: Element, O: Operation<T>>(n: u64, x: *cons
     result
 }
 
-/// Loads that a thread has in flight: 64 bytes. With all threads resident that is 128 KiB per SM,
-/// four times what latency times bandwidth asks for, and registers still allow a block of 1024.
-pub const UNROLL: u64 = 4;
+/// 16-byte loads that a thread has in flight. With all threads resident that is 128 KiB per SM, four
+/// times what latency times bandwidth asks for, and registers still allow a block of 1024.
+const VECTORS_IN_FLIGHT: u64 = 4;
 
-/// Combines the share of block `block` of `blocks`: tiles of [`UNROLL`] 16-byte vectors per thread,
+/// Combines the share of block `block` of `blocks`: tiles of four 16-byte vectors per thread,
 /// dealt out in turn. The last tile is the one that need not be whole; the elements behind the
 /// last whole vector go to block 0.
 ///
@@ -139,13 +57,14 @@ pub unsafe fn thread_reduce<T: Element, O: Operation<T>>(
         u64::from(thread::thread_idx_x()),
         u64::from(thread::block_dim_x()),
     );
-    let tile = threads * UNROLL;
+    let tile = threads * VECTORS_IN_FLIGHT;
     let mut base = u64::from(block) * tile;
     // Locals one by one: an array that is indexed before loops are unrolled stays in memory.
+    const { assert!(VECTORS_IN_FLIGHT == 4, "r0 to r3 are written out") };
     let (mut r0, mut r1, mut r2, mut r3) = (O::IDENTITY, O::IDENTITY, O::IDENTITY, O::IDENTITY);
     while base + tile <= vectors {
         let first = base + thread;
-        // SAFETY: k < UNROLL, so that the index is below base + tile <= vectors.
+        // SAFETY: k < VECTORS_IN_FLIGHT, so that the index is below base + tile <= vectors.
         let load = |k: u64| unsafe { *source.add((first + k * threads) as usize) };
         // All loads come before the first use of one.
         let (v0, v1, v2, v3) = (load(0), load(1), load(2), load(3));
