@@ -2,7 +2,8 @@
 //!
 //! On a GPU a sample is device time, from a graph that holds the variant's launches many times, for
 //! 2^10 to 2^28 elements. Without one it is the wall time that the simulator takes for them: a
-//! figure about the simulator, which the name says, for sizes it runs in moments.
+//! figure about the simulator, for sizes it runs in moments. The groups' names say which. Sums of
+//! f32, and of u32 where a variant is for integers alone.
 //! Run: `cargo bench --bench reductions`
 
 use std::{
@@ -24,7 +25,8 @@ use warplab::{
 };
 
 const SEED: u64 = 1;
-const ELEMENT: ElementType = ElementType::F32;
+/// A variant is benched with the first that it has.
+const ELEMENTS: [ElementType; 2] = [ElementType::F32, ElementType::U32];
 const OPERATION: Operation = Operation::Sum;
 /// Blocks per cluster: the most that every device with clusters takes.
 const CLUSTER: u32 = 8;
@@ -38,9 +40,12 @@ fn reductions(criterion: &mut Criterion) {
     let device = opened.device;
     let modelled = device.properties().modelled;
     let (name, sizes): (_, Vec<u32>) = if modelled {
-        ("simulator wall time of reductions", vec![10, 12, 14])
+        (
+            "reductions, wall time of the simulator",
+            vec![10, 12, 14, 16],
+        )
     } else {
-        ("reductions", (10..=28).step_by(2).collect())
+        ("reductions, device time", (10..=28).step_by(2).collect())
     };
     let mut group = criterion.benchmark_group(name);
     group.sample_size(10);
@@ -51,13 +56,15 @@ fn reductions(criterion: &mut Criterion) {
     }
     for exponent in sizes {
         let n = 1 << exponent;
-        let arrays = Arrays::new(&device, ELEMENT, n, SEED).expect("the arrays fit");
+        let arrays =
+            ELEMENTS.map(|element| Arrays::new(&device, element, n, SEED).expect("the arrays fit"));
         for variant in VARIANTS {
-            let Some(bound) = prepare(&device, &arrays, variant, n) else {
+            let Some((bound, arrays)) = prepare(&device, &arrays, variant, n) else {
                 continue;
             };
-            let sequence = bound.sequence(&arrays, Input::Random);
-            group.throughput(Throughput::Bytes(n * ELEMENT.bytes()));
+            let bytes = n * bound.configuration().element.bytes();
+            let sequence = bound.sequence(arrays, Input::Random);
+            group.throughput(Throughput::Bytes(bytes));
             let id = BenchmarkId::new(variant.name, format!("2^{exponent}"));
             group.bench_function(id, |bencher| {
                 bencher.iter_custom(|times| {
@@ -71,7 +78,7 @@ fn reductions(criterion: &mut Criterion) {
                         return begin.elapsed();
                     }
                     let sampling = Sampling::Hot {
-                        launches: hot_launches(n * ELEMENT.bytes()),
+                        launches: hot_launches(bytes),
                     };
                     let mut sampler = device
                         .sampler(&sequence, sampling)
@@ -89,20 +96,25 @@ fn reductions(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// A variant's launches, verified; `None` where there is no such kernel or the device cannot run it.
-fn prepare(
+/// A variant's launches, verified, and the inputs that they take; `None` where the device cannot run it.
+fn prepare<'a>(
     device: &Rc<dyn Device>,
-    arrays: &Arrays,
+    arrays: &'a [Arrays; 2],
     variant: &'static Variant,
     n: u64,
-) -> Option<Bound> {
+) -> Option<(Bound, &'a Arrays)> {
+    let (element, arrays, kernel) = ELEMENTS
+        .into_iter()
+        .zip(arrays)
+        .find_map(|(element, arrays)| Some((element, arrays, variant.kernel(OPERATION, element)?)))
+        .expect("every variant sums one of these types");
     let configuration = Configuration {
         variant,
-        kernel: variant.kernel(OPERATION, ELEMENT)?,
+        kernel,
         operation: OPERATION,
-        element: ELEMENT,
+        element,
         n,
-        block: automatic_block(n, ELEMENT),
+        block: automatic_block(n, element),
         cluster: (variant.launch == LaunchKind::Clustered).then_some(CLUSTER),
         grid: None,
     };
@@ -115,10 +127,12 @@ fn prepare(
         Err(error) => panic!("{}: {error}", variant.name),
     };
     for input in [Input::Whole, Input::Random] {
-        let reference = ELEMENT.reference(OPERATION, input, Stream::new(SEED, 0), n);
-        verify(&**device, &mut bound, arrays, input, &reference).expect("the result is right");
+        if arrays.has(input) {
+            let reference = element.reference(OPERATION, input, Stream::new(SEED, 0), n);
+            verify(&**device, &mut bound, arrays, input, &reference).expect("the result is right");
+        }
     }
-    Some(bound)
+    Some((bound, arrays))
 }
 
 criterion_group!(benches, reductions);

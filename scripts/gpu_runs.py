@@ -52,7 +52,7 @@ PROGRAM_STEPS = {
                          "--size 2^10,2^12,2^14,2^16,2^18,2^20,2^22,2^24,2^26 --timeout 0.25", "json md"),
         "reduce-types": ("reduce --variant last_block,gather,redux,cluster,overlapped --type i32,u32,i64,f32,f64 --operation "
                          "sum,min,max --block auto --cache hot --size 2^20,2^26 --timeout 0.1", "json md"),
-        "reduce-large": ("reduce --variant gather,atomic --type f32,i32 --block 512 --size 2^32+1 --timeout 1", "json md"),
+        "reduce-large": ("reduce --variant all --type f32,i32 --block 512 --size 2^32+1 --timeout 0.2", "json md"),
     }, "tool_limit": 90, "small_runs": {
         "reduce": "reduce --block 33,256 --size 0,1,100003 --min-samples 1 --timeout 0.01",
         "reduce of integers": "reduce --variant last_block,gather,redux,cluster,overlapped,grid_barrier,atomic --type i32,i64 "

@@ -191,13 +191,12 @@ impl Run<'_> {
     /// The terminal gets the table, unless it shall be quiet, the chart and the conclusions, and then
     /// what `--compare` asks for.
     pub fn run(self, devices: Devices) -> Result<ExitCode> {
-        let (quiet, conclusions) = (self.options.quiet, self.conclusions);
+        let quiet = self.options.quiet;
         self.run_with(devices, &|report, style| {
             let mut text = export::table::render(report, style);
             if !quiet {
                 let chart = export::chart::render(report, style);
-                let sentences = conclusions(&report.rows);
-                for part in [chart, sentences.join("\n")] {
+                for part in [chart, report.conclusions.join("\n")] {
                     if !part.trim().is_empty() {
                         text.push('\n');
                         text.push_str(part.trim_end());
@@ -237,6 +236,7 @@ impl Run<'_> {
             seed: self.options.seed,
             rows: Vec::new(),
             records: Vec::new(),
+            conclusions: Vec::new(),
         };
         let mut terminal = Terminal::new(self.options, &self.outputs);
         if !self.options.quiet {
@@ -263,6 +263,7 @@ impl Run<'_> {
             }
         });
         progress.finish_and_clear();
+        report.conclusions = (self.conclusions)(&report.rows);
         // A terminal that fails costs no report.
         let mut text = view(&report, &terminal.style);
         if let Some(comparison) = Comparison::asked(&self.options.compare, &report) {

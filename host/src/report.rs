@@ -29,6 +29,9 @@ pub struct Report {
     /// Data per thread, from programs that report such.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub records: Vec<Record>,
+    /// What follows from the rows, in sentences, such as the best block and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conclusions: Vec<String>,
 }
 
 /// A record and the row it belongs to.

@@ -92,7 +92,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
     .run_with(session.devices(memory), &|report, style| {
         let mut text = table::render(report, style);
         if !common.quiet {
-            for sentence in geometry::conclusions(&report.rows) {
+            for sentence in &report.conclusions {
                 text += &format!("\n{sentence}");
             }
             text.push('\n');

@@ -107,7 +107,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
         let mut text = table::render(report, style);
         if !common.quiet {
             let plot = blocks::render(report, style);
-            let sentences = block_order::conclusions(&report.rows).join("\n");
+            let sentences = report.conclusions.join("\n");
             for part in [plot, sentences] {
                 if !part.trim().is_empty() {
                     text += &format!("\n{}\n", part.trim_end());

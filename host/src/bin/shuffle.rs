@@ -108,7 +108,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
     .run_with(devices, &|report, style| {
         let mut text = listing::render(report, style, show, !common.quiet);
         if !common.quiet {
-            for sentence in shuffle::conclusions(&report.rows) {
+            for sentence in &report.conclusions {
                 text += &format!("\n{sentence}\n");
             }
         }

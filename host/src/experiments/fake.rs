@@ -188,10 +188,8 @@ impl Sampler for FakeSampler<'_> {
     /// 1 second, so that ten samples meet the stop rule.
     fn sample(&mut self) -> Result<Sample> {
         self.0.samples.set(self.0.samples.get() + 1);
-        if self.0.properties.modelled {
-            for launch in &self.1 {
-                self.0.launch_prepared(launch)?;
-            }
+        for launch in &self.1 {
+            self.0.launch_prepared(launch)?;
         }
         Ok(Sample {
             nanoseconds: 1e9,

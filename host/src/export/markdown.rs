@@ -20,7 +20,7 @@ pub(super) const FORMAT: Format = Format {
     render: |report, _| Ok(render(report)),
 };
 
-/// Heading, what was run, the table and its footnotes.
+/// Heading, what was run, the table with its footnotes, and the conclusions.
 pub fn render(report: &Report) -> String {
     let device = &report.device;
     let times = match device.times {
@@ -67,6 +67,12 @@ pub fn render(report: &Report) -> String {
         text.push('\n');
         for (index, note) in footnotes.texts.iter().enumerate() {
             let _ = writeln!(text, "{}. {}", index + 1, escape(note));
+        }
+    }
+    if !report.conclusions.is_empty() {
+        text.push('\n');
+        for sentence in &report.conclusions {
+            let _ = writeln!(text, "- {}", escape(sentence));
         }
     }
     text

@@ -27,6 +27,7 @@ pub(crate) fn h200(rows: Vec<Row>) -> Report {
         seed: 42,
         rows,
         records: Vec::new(),
+        conclusions: Vec::new(),
     }
 }
 

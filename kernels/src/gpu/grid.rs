@@ -44,8 +44,8 @@ const SENSE: u32 = 1 << 31;
 /// H200 the best pauses were 275 to 450 clocks for 16 to 264 blocks, 600 to 700 for 528, 1200 for
 /// 1056 and 2500 for 2112. Up to 264 blocks nothing from 300 to 450 is worse than the best by more
 /// than a sixth, and where the word lies in the L2 makes as much of a difference as 100 clocks.
-const PAUSE_MIN: u32 = 350;
-const PAUSE_BEYOND_BLOCKS: u32 = 110;
+const PAUSE_MIN: u32 = 450;
+const PAUSE_BEYOND_BLOCKS: u32 = 140;
 
 /// A barrier for the whole grid.
 ///

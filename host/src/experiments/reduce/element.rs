@@ -131,14 +131,14 @@ impl ElementType {
         }
     }
 
-    /// The bits of values combined one after the other: for what a device leaves to the host.
-    pub fn combine(self, operation: Operation, values: &[u8]) -> Reference {
+    /// The bits of the sum of values: what a device that only reads leaves to the host.
+    pub(super) fn sum_of(self, values: &[u8]) -> u64 {
         match self {
-            Self::I32 => combine::<i32>(operation, values),
-            Self::U32 => combine::<u32>(operation, values),
-            Self::I64 => combine::<i64>(operation, values),
-            Self::F32 => combine::<f32>(operation, values),
-            Self::F64 => combine::<f64>(operation, values),
+            Self::I32 => sum_of::<i32>(values),
+            Self::U32 => sum_of::<u32>(values),
+            Self::I64 => sum_of::<i64>(values),
+            Self::F32 => sum_of::<f32>(values),
+            Self::F64 => sum_of::<f64>(values),
         }
     }
 }
@@ -163,7 +163,7 @@ pub(super) trait Value: Pod + Send + Sync {
     fn identity(operation: Operation) -> Self;
     fn combine(self, other: Self, operation: Operation) -> Self;
     fn to_bits(self) -> u64;
-    /// The value as a double; only used for floats.
+    /// The value as a double; of integers the sum of these is not used.
     fn to_double(self) -> f64;
     fn from_double(sum: f64) -> Option<Self>;
 }
@@ -289,12 +289,12 @@ fn reference<T: Value>(operation: Operation, input: Input, stream: Stream, n: u6
     finish(operation, value, sum)
 }
 
-fn combine<T: Value>(operation: Operation, values: &[u8]) -> Reference {
+fn sum_of<T: Value>(values: &[u8]) -> u64 {
     let values = values
         .chunks_exact(size_of::<T>())
         .map(bytemuck::pod_read_unaligned::<T>);
-    let (value, sum) = fold(operation, values);
-    finish(operation, value, sum)
+    let (value, sum) = fold(Operation::Sum, values);
+    finish(Operation::Sum, value, sum).bits
 }
 
 fn fold<T: Value>(operation: Operation, values: impl Iterator<Item = T>) -> (T, Compensated) {
@@ -328,8 +328,13 @@ mod tests {
         let sum: i64 = values.iter().sum();
         for element in ElementType::ALL {
             let reference = element.reference(Operation::Sum, Input::Whole, stream, 5);
-            if element.is_float() {
+            // The unsigned type wraps.
+            if element == ElementType::U32 {
+                assert_eq!(reference.bits, u64::from(sum as u32));
+            } else {
                 assert_eq!(element.to_f64(reference.bits), sum as f64);
+            }
+            if element.is_float() {
                 assert_eq!(
                     reference.magnitude,
                     values.iter().map(|v| v.abs()).sum::<i64>() as f64
@@ -366,8 +371,8 @@ mod tests {
     #[test]
     fn sums_keep_what_rounding_would_lose() {
         let values = [1e16_f64, 1.0, -1e16, 1.0];
-        let reference = combine::<f64>(Operation::Sum, bytemuck::cast_slice(&values));
-        assert_eq!(reference.sum, 2.0);
+        let sum = ElementType::F64.sum_of(bytemuck::cast_slice(&values));
+        assert_eq!(f64::from_bits(sum), 2.0);
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! What the rows say: the best block of each variant, what it teaches, and what limits the best.
 
-use super::{VARIANTS, Variant};
+use serde_json::Value;
+
+use super::{DETERMINISTIC_AXIS, LaunchKind, VARIANTS, Variant};
 use crate::{
     quantity,
     report::{Row, Status},
@@ -30,6 +32,7 @@ pub fn conclusions(rows: &[Row]) -> Vec<String> {
             format!("{name}: {best}: {teaches}.")
         }));
     }
+    sentences.extend(same_bits(&verified));
     for work in work {
         let reductions = verified
             .iter()
@@ -37,6 +40,30 @@ pub fn conclusions(rows: &[Row]) -> Vec<String> {
         sentences.extend(fastest(reductions).and_then(limit));
     }
     sentences
+}
+
+/// Which variants give the same bits in every run.
+fn same_bits(verified: &[Verified]) -> Option<String> {
+    let with = |same: bool| {
+        let rows = verified.iter().filter(|row| {
+            row.row
+                .axes
+                .get(DETERMINISTIC_AXIS)
+                .and_then(Value::as_bool)
+                == Some(same)
+        });
+        quantity::distinct(rows.map(|row| row.variant.name))
+    };
+    let (same, other) = (with(true), with(false));
+    match (&same[..], &other[..]) {
+        ([], []) => None,
+        (_, []) => Some("Deterministic, with the same bits in every run: all of them.".to_owned()),
+        ([], _) => Some("Deterministic, with the same bits in every run: none of them.".to_owned()),
+        _ => Some(format!(
+            "Deterministic, with the same bits in every run: all but {}.",
+            other.join(", ")
+        )),
+    }
 }
 
 /// A row with a verified time.
@@ -109,7 +136,9 @@ fn significant(value: f64) -> String {
 fn limit(best: &Verified) -> Option<String> {
     let row = best.row;
     let share = row.share_of_read?;
-    let limit = if share < AS_FAST_AS_READING {
+    let limit = if share > 1.0 && best.variant.launch == LaunchKind::Overlapping {
+        ": its launches overlap, which those of the plain read do not"
+    } else if share < AS_FAST_AS_READING {
         // It reads as the plain read does, so that the difference is what comes after.
         match best.variant.vectorized {
             true => "; the rest is what launches and handing over results take",

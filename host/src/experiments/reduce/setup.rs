@@ -6,7 +6,7 @@ use kernels::handle::Declaration;
 
 use super::{
     element::{ElementType, Input, Operation, Value},
-    variants::{LaunchKind, Places, Variant, sequence},
+    variants::{LaunchKind, Places, Scheme, Variant, sequence},
 };
 use crate::{
     device::{Buffer, Device, DeviceError, KernelReference, PreparedLaunch, Result},
@@ -61,7 +61,8 @@ pub fn automatic_block(n: u64, element: ElementType) -> u32 {
         17..=64 => 1024,
         // Blocks small enough that each SM gets some.
         65..=512 => 128,
-        513..=8192 => 256,
+        513..=2048 => 256,
+        2049..=8192 => 512,
         _ => 1024,
     }
 }
@@ -277,19 +278,16 @@ impl Bound {
         self.partials.fill(POISON)
     }
 
-    /// The result as the type's bits. Of a plain read the values of all threads, combined here.
+    /// The result as the type's bits. Of a plain read the values of all threads, summed here.
     pub fn result(&self) -> Result<u64> {
-        let Configuration {
-            element, operation, ..
-        } = self.configuration;
-        let values = if self.configuration.variant.scheme == super::Scheme::Read {
-            self.partials.to_vec()?
-        } else {
-            let mut values = self.result.to_vec()?;
-            values.truncate(element.bytes() as usize);
-            values
-        };
-        Ok(element.combine(operation, &values).bits)
+        let element = self.configuration.element;
+        if self.configuration.variant.scheme == Scheme::Read {
+            return Ok(element.sum_of(&self.partials.to_vec()?));
+        }
+        let mut bits = [0; 8];
+        let bytes = element.bytes() as usize;
+        bits[..bytes].copy_from_slice(&self.result.to_vec()?[..bytes]);
+        Ok(u64::from_le_bytes(bits))
     }
 
     /// The first byte behind the result that was overwritten, if any.

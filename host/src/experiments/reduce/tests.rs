@@ -57,12 +57,22 @@ fn verified(
     n: u64,
     input: Input,
 ) -> Result<(), Failure> {
+    verified_operation(device, name, (Operation::Sum, element), n, input)
+}
+
+fn verified_operation(
+    device: Rc<Fake>,
+    name: &str,
+    (operation, element): (Operation, ElementType),
+    n: u64,
+    input: Input,
+) -> Result<(), Failure> {
     let device: Rc<dyn Device> = device;
     let variant = variant(name).expect("a variant");
     let configuration = Configuration {
         variant,
-        kernel: variant.kernel(Operation::Sum, element).expect("a kernel"),
-        operation: Operation::Sum,
+        kernel: variant.kernel(operation, element).expect("a kernel"),
+        operation,
         element,
         n,
         block: BLOCK,
@@ -71,7 +81,7 @@ fn verified(
     };
     let arrays = Arrays::new(&device, element, n, SEED).expect("it fits");
     let mut bound = Bound::new(&device, configuration).expect("it can be launched");
-    let reference = element.reference(Operation::Sum, input, Stream::new(SEED, 0), n);
+    let reference = element.reference(operation, input, Stream::new(SEED, 0), n);
     verify(&*device, &mut bound, &arrays, input, &reference)
 }
 
@@ -80,7 +90,7 @@ fn refused(outcome: Result<(), Failure>, part: &str) {
     let failure = outcome.expect_err("it is wrong");
     assert_eq!(failure.stage, Stage::Verification);
     assert!(
-        failure.reason.contains(part) && failure.reason.contains("_sum_"),
+        failure.reason.contains(part) && failure.reason.contains("kernel reduce_"),
         "{part} in {}",
         failure.reason
     );
@@ -92,7 +102,12 @@ fn wrapping(values: &[i32]) -> i32 {
 
 /// The sum in double precision, rounded once.
 fn nearest(values: &[f32]) -> f32 {
-    values.iter().copied().map(f64::from).sum::<f64>() as f32
+    // From 0 on: the sum of no f64 is -0.
+    values
+        .iter()
+        .copied()
+        .map(f64::from)
+        .fold(0.0, |sum, value| sum + value) as f32
 }
 
 /// As a block sums: each thread its own elements, then a tree, rounding at each step.
@@ -184,10 +199,19 @@ fn nan_and_what_is_not_written_fail() {
         let outcome = verified(idle, "shuffle", ElementType::F32, 1000, input);
         refused(outcome, "expected ");
     }
-    // All bits set is the smallest of no u32, so that what is found must not be that.
+    // All bits set is the smallest of no u32, so that what is found must not be that; nor may a NaN pass
+    // for the smallest of nothing.
+    let minimum = |device, element| {
+        let what = (Operation::Min, element);
+        verified_operation(device, "last_block", what, 0, Input::Random)
+    };
     let idle = Fake::with(|_, _| Ok(()));
-    let outcome = verified(idle, "shuffle", ElementType::U32, 0, Input::Random);
-    refused(outcome, "expected ");
+    refused(minimum(idle, ElementType::U32), "expected 4294967295");
+    let nan = Fake::with(|device, launch| {
+        device.set_f32(launch.arguments[3], f32::NAN);
+        Ok(())
+    });
+    refused(minimum(nan, ElementType::F32), "expected inf, got NaN");
 }
 
 #[test]
@@ -269,6 +293,25 @@ fn rows_are_verified_then_timed() {
         "it leaves its sum to the host"
     );
     assert_eq!(deterministic(&rows[2]), Some(true.into()));
+}
+
+/// As where a launch that follows another at once sees what that one has not finished.
+#[test]
+fn what_is_wrong_once_it_is_timed_fails() {
+    // Two inputs are verified twice each before that.
+    let device = summing(|values, run| nearest(values) + if run < 4 { 0.0 } else { 1.0 });
+    let rows = rows(
+        &device,
+        &experiment(&["last_block"], &[ElementType::F32], &[100]),
+    );
+    let Status::Failed { stage, reason } = &rows[0].status else {
+        panic!("{:?}", rows[0]);
+    };
+    assert_eq!((*stage, rows[0].verified), (Stage::Verification, false));
+    assert!(
+        reason.contains(" after the timed launches, got "),
+        "{reason}"
+    );
 }
 
 #[test]
@@ -409,7 +452,7 @@ fn conclusions_name_the_best_block_and_the_limit() {
         conclusions(&rows)
     };
     let sentences = conclude(&[1000.0, 2000.0, 9000.0, 8000.0, 4000.0, 1020.0], Some(0.9));
-    assert_eq!(sentences.len(), 3 + 1, "{sentences:?}");
+    assert_eq!(sentences.len(), 3 + 1 + 1, "{sentences:?}");
     let begins = |index: usize, part: &str| {
         assert!(sentences[index].starts_with(part), "{sentences:?}");
     };
@@ -419,12 +462,16 @@ fn conclusions_name_the_best_block_and_the_limit() {
     begins(2, "gather: best at block 64, 4112 GB/s: ");
     begins(
         3,
+        "Deterministic, with the same bits in every run: all of them.",
+    );
+    begins(
+        4,
         "1Mi elements: reduce_gather_sum_f32 is fastest with 98.0 % of the bandwidth of a plain \
          read, so memory is the limit.",
     );
     // As fast as a read that is itself far from the peak.
     let ends = |sentences: Vec<String>, part: &str| {
-        assert!(sentences[3].ends_with(part), "{sentences:?}");
+        assert!(sentences[4].ends_with(part), "{sentences:?}");
     };
     let medians = [1000.0, 2000.0, 9000.0, 8000.0, 4000.0, 1020.0];
     ends(
@@ -447,6 +494,20 @@ fn conclusions_name_the_best_block_and_the_limit() {
 }
 
 #[test]
+fn conclusions_name_what_is_not_deterministic() {
+    let of = |variants: &[&str]| {
+        let ladder = experiment(variants, &[ElementType::F32], &[100]);
+        let rows = timed(&ladder, &vec![10.0; 2 * variants.len()]);
+        let mut sentences = conclusions(&rows);
+        sentences.retain(|sentence| sentence.starts_with("Deterministic"));
+        sentences.concat()
+    };
+    assert!(of(&["read", "gather", "atomic", "cluster"]).ends_with(": all but atomic."));
+    assert!(of(&["atomic"]).ends_with(": none of them."));
+    assert_eq!(of(&["read"]), "");
+}
+
+#[test]
 fn conclusions_tell_sizes_and_types_apart() {
     let types = [ElementType::F32, ElementType::I64];
     let ladder = experiment(&["read", "gather"], &types, &[100, 200]);
@@ -464,13 +525,13 @@ fn conclusions_tell_sizes_and_types_apart() {
         reason: "throttled".to_owned(),
     };
     let sentences = conclusions(&rows);
-    assert_eq!(sentences.len(), 2 + 4, "{sentences:?}");
+    assert_eq!(sentences.len(), 2 + 1 + 4, "{sentences:?}");
     assert!(sentences[0].starts_with("read: best at block 32: "));
     assert!(
         sentences[1].starts_with("gather: best at blocks 32 to 64, depending on the work: "),
         "{sentences:?}"
     );
-    let of: Vec<&str> = sentences[2..]
+    let of: Vec<&str> = sentences[3..]
         .iter()
         .map(|sentence| sentence.split(" is fastest with ").next().expect("it"))
         .collect();

@@ -34,12 +34,11 @@ pub enum Scheme {
     TwoPasses,
     /// A launch that clears the result, and one that adds to it with atomics.
     Accumulate,
-    /// One launch with scratch memory, which it leaves as it was; `gatherer` says whether the first
-    /// of several blocks takes no data.
-    OnePass {
-        /// See above.
-        gatherer: bool,
-    },
+    /// One launch with scratch memory, which the next launch finds as this one did.
+    OnePass,
+    /// [`Self::OnePass`] in which the first of several blocks takes no data: it waits for the others'
+    /// results, so that a second one must be resident beside it.
+    Gather,
 }
 
 /// How launches differ from plain ones.
@@ -115,7 +114,7 @@ pub const VARIANTS: &[Variant] = &[
     },
     Variant {
         name: "last_block",
-        scheme: Scheme::OnePass { gatherer: false },
+        scheme: Scheme::OnePass,
         vectorized: true,
         shared: false,
         launch: LaunchKind::Plain,
@@ -123,7 +122,7 @@ pub const VARIANTS: &[Variant] = &[
     },
     Variant {
         name: "grid_barrier",
-        scheme: Scheme::OnePass { gatherer: false },
+        scheme: Scheme::OnePass,
         vectorized: true,
         shared: false,
         launch: LaunchKind::Cooperative,
@@ -131,7 +130,7 @@ pub const VARIANTS: &[Variant] = &[
     },
     Variant {
         name: "gather",
-        scheme: Scheme::OnePass { gatherer: true },
+        scheme: Scheme::Gather,
         vectorized: true,
         shared: false,
         launch: LaunchKind::Plain,
@@ -139,7 +138,7 @@ pub const VARIANTS: &[Variant] = &[
     },
     Variant {
         name: "redux",
-        scheme: Scheme::OnePass { gatherer: true },
+        scheme: Scheme::Gather,
         vectorized: true,
         shared: false,
         launch: LaunchKind::Plain,
@@ -147,7 +146,7 @@ pub const VARIANTS: &[Variant] = &[
     },
     Variant {
         name: "cluster",
-        scheme: Scheme::OnePass { gatherer: false },
+        scheme: Scheme::OnePass,
         vectorized: true,
         shared: false,
         launch: LaunchKind::Clustered,
@@ -155,7 +154,7 @@ pub const VARIANTS: &[Variant] = &[
     },
     Variant {
         name: "overlapped",
-        scheme: Scheme::OnePass { gatherer: true },
+        scheme: Scheme::Gather,
         vectorized: true,
         shared: false,
         launch: LaunchKind::Overlapping,
@@ -199,7 +198,7 @@ impl Variant {
         };
         let working = n.div_ceil(u64::from(block).max(1) * per_thread).max(1);
         match self.scheme {
-            Scheme::OnePass { gatherer: true } if working > 1 => (working + 1).min(resident.max(2)),
+            Scheme::Gather if working > 1 && resident > 1 => (working + 1).min(resident),
             _ => working.min(resident.max(1)),
         }
     }
@@ -209,14 +208,14 @@ impl Variant {
         match self.scheme {
             Scheme::Read => config.grid.count() * config.block.count(),
             Scheme::TwoPasses => config.grid.count(),
-            Scheme::Accumulate | Scheme::OnePass { .. } => 0,
+            Scheme::Accumulate | Scheme::OnePass | Scheme::Gather => 0,
         }
     }
 
     /// Words of scratch memory, zero before the first launch: two per block and one more.
     pub(super) fn scratch_words(&self, config: &LaunchConfig) -> u64 {
         match self.scheme {
-            Scheme::OnePass { .. } => 2 * config.grid.count() + 1,
+            Scheme::OnePass | Scheme::Gather => 2 * config.grid.count() + 1,
             _ => 0,
         }
     }
@@ -229,7 +228,9 @@ impl Variant {
         let blocks = match self.scheme {
             // Any order.
             Scheme::Accumulate | Scheme::Read => grid,
-            Scheme::TwoPasses | Scheme::OnePass { .. } => grid.div_ceil(block.min(32)) + tree,
+            Scheme::TwoPasses | Scheme::OnePass | Scheme::Gather => {
+                grid.div_ceil(block.min(32)) + tree
+            }
         };
         n.div_ceil(grid.max(1) * block) + tree + blocks
     }
@@ -288,15 +289,14 @@ pub(super) fn sequence(
             ]
         }
         Scheme::Accumulate => {
-            let clear = declaration(&format!("reduce_atomic_clear_{}", element.name()));
-            let mut launches = Vec::new();
-            if let Some(clear) = clear {
-                launches.push(launch(clear, LaunchConfig::new(1, 1), &[result]));
-            }
-            launches.push(launch(kernel, config, &[n, x, result]));
-            launches
+            let clear = declaration(&format!("reduce_atomic_clear_{}", element.name()))
+                .expect("every type that is added to has a kernel that clears");
+            vec![
+                launch(clear, LaunchConfig::new(1, 1), &[result]),
+                launch(kernel, config, &[n, x, result]),
+            ]
         }
-        Scheme::OnePass { .. } => vec![launch(kernel, config, &[n, x, scratch, result])],
+        Scheme::OnePass | Scheme::Gather => vec![launch(kernel, config, &[n, x, scratch, result])],
     }
 }
 
@@ -339,8 +339,9 @@ mod tests {
         assert_eq!(gather.blocks(4097, ElementType::F32, 256, 100), 3);
         assert_eq!(gather.blocks(4096, ElementType::F64, 256, 100), 3);
         assert_eq!(gather.blocks(1 << 40, ElementType::F32, 256, 100), 100);
-        // One resident block at a time still leaves the gatherer a sender.
-        assert_eq!(gather.blocks(1 << 40, ElementType::F32, 256, 1), 2);
+        // A gatherer would wait for ever for a block that has no place beside it.
+        assert_eq!(gather.blocks(1 << 40, ElementType::F32, 256, 1), 1);
+        assert_eq!(gather.blocks(1 << 40, ElementType::F32, 256, 2), 2);
     }
 
     #[test]

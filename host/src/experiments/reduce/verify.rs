@@ -3,7 +3,7 @@
 use super::{
     Operation,
     element::{Input, Reference},
-    setup::{Arrays, Bound},
+    setup::{Arrays, Bound, Configuration},
 };
 use crate::{
     device::{Device, PreparedLaunch},
@@ -23,40 +23,60 @@ pub fn verify(
     input: Input,
     reference: &Reference,
 ) -> Result<(), Failure> {
-    let configuration = *bound.configuration();
-    let element = configuration.element;
-    let wrong = |what: &str, got: u64| {
-        let (kernel, got) = (configuration.kernel.name, element.display(got));
-        Failure::new(
-            Stage::Verification,
-            format!("kernel {kernel}: {what}, got {got}"),
-        )
-    };
     let sequence = bound.sequence(arrays, input);
     let first = result_of(device, bound, &sequence)?;
+    check(bound, input, reference, first, "")?;
     let second = result_of(device, bound, &sequence)?;
-    let tolerance = tolerance(bound, input, reference);
-    for (run, got) in [("", first), (" in the second launch", second)] {
-        let agrees = match tolerance {
-            None => got == reference.bits,
-            // A NaN is near nothing.
-            Some(bound) => (element.to_f64(got) - reference.sum).abs() <= bound,
-        };
-        if !agrees {
-            let expected = match tolerance {
-                None => element.display(reference.bits),
-                Some(bound) => format!("{:e} within {bound:e}", reference.sum),
-            };
-            return Err(wrong(&format!("expected {expected}{run}"), got));
-        }
-    }
-    let variant = configuration.variant;
-    if variant.deterministic(configuration.operation, element) && first != second {
+    check(bound, input, reference, second, " in the second launch")?;
+    let Configuration {
+        variant,
+        operation,
+        element,
+        ..
+    } = *bound.configuration();
+    if variant.deterministic(operation, element) && first != second {
         let before = element.display(first);
-        return Err(wrong(
-            &format!("expected the bits of the first launch ({before}) in the second"),
-            second,
-        ));
+        let what = format!("expected the bits of the first launch ({before}) in the second");
+        return Err(wrong(bound, &what, second));
+    }
+    Ok(())
+}
+
+/// Checks the result that launches left behind over one of the inputs, and that nothing behind it was
+/// overwritten. `when` says which launches, as the end of a sentence.
+///
+/// # Errors
+/// A result that is wrong, and what the device reports.
+pub(super) fn verify_left_behind(
+    bound: &Bound,
+    input: Input,
+    reference: &Reference,
+    when: &str,
+) -> Result<(), Failure> {
+    let got = bound.result().map_err(Failure::at(Stage::Verification))?;
+    check(bound, input, reference, got, when)
+}
+
+fn check(
+    bound: &Bound,
+    input: Input,
+    reference: &Reference,
+    got: u64,
+    when: &str,
+) -> Result<(), Failure> {
+    let element = bound.configuration().element;
+    let tolerance = tolerance(bound, input, reference);
+    let agrees = match tolerance {
+        None => got == reference.bits,
+        // A NaN is near nothing.
+        Some(tolerance) => (element.to_f64(got) - reference.sum).abs() <= tolerance,
+    };
+    if !agrees {
+        let expected = match tolerance {
+            None => element.display(reference.bits),
+            Some(tolerance) => format!("{:e} within {tolerance:e}", reference.sum),
+        };
+        return Err(wrong(bound, &format!("expected {expected}{when}"), got));
     }
     let overwritten = bound
         .overwritten()
@@ -67,12 +87,24 @@ pub fn verify(
             format!(
                 "kernel {}: byte {byte} behind the result was overwritten; only {} bytes may be \
                  written",
-                configuration.kernel.name,
+                bound.configuration().kernel.name,
                 element.bytes()
             ),
         ));
     }
     Ok(())
+}
+
+fn wrong(bound: &Bound, what: &str, got: u64) -> Failure {
+    let Configuration {
+        kernel, element, ..
+    } = bound.configuration();
+    let reason = format!(
+        "kernel {}: {what}, got {}",
+        kernel.name,
+        element.display(got)
+    );
+    Failure::new(Stage::Verification, reason)
 }
 
 fn result_of(

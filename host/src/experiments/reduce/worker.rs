@@ -4,7 +4,7 @@ use std::{collections::HashMap, rc::Rc};
 
 use super::{
     Arrays, Bound, Configuration, ElementType, Input, Operation, Reduce, Reference, hot_launches,
-    setup, verify,
+    setup, verify, verify::verify_left_behind,
 };
 use crate::{
     device::{Device, DeviceError, KernelReference},
@@ -61,7 +61,16 @@ impl<'a> ReduceWorker<'a> {
         let measuring = &self.experiment.measuring;
         let times = hot_launches(row.bytes.unwrap_or(0));
         let sampling = measuring.sampling(&*self.device, times);
+        bound.poison().map_err(Failure::at(Stage::Memory))?;
         let outcome = measuring.measure(&*self.device, &sequence, sampling, Stage::Time)?;
+        // Launches that follow each other closely, or overlap, are launches in which others have not been
+        // seen yet.
+        let reference = self.reference(configuration, Input::Random);
+        let when = " after the timed launches";
+        if let Err(failure) = verify_left_behind(&bound, Input::Random, &reference, when) {
+            row.verified = false;
+            return Err(failure);
+        }
         let status = timing::report(&*self.device, outcome, row);
         if let Some(asked) = configuration.grid.filter(|&asked| asked != blocks) {
             row.notes.push(format!(

@@ -31,6 +31,7 @@ pub(in crate::export) fn check(report: &Report) -> Result<(), NotFinite> {
         rows,
         // Whole numbers and text only.
         records: _,
+        conclusions: _,
     } = report;
     let DeviceDescription {
         name: _,
