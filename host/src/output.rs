@@ -204,10 +204,11 @@ impl Outputs {
         report: &Report,
         wanted: impl Fn(&OpenFile) -> bool,
     ) -> Result<(), OutputError> {
-        let files = self.files.iter_mut().filter(|file| wanted(file));
-        files.fold(Ok(()), |so_far, file| {
-            so_far.and(file.write(report, &self.compare))
-        })
+        let mut outcome = Ok(());
+        for file in self.files.iter_mut().filter(|file| wanted(file)) {
+            outcome = outcome.and(file.write(report, &self.compare));
+        }
+        outcome
     }
 }
 

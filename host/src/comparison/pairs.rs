@@ -4,12 +4,18 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-use crate::report::{Row, Stage, Status, Times, Timing};
+use crate::{
+    experiments::{
+        grid_sync::{NEVER_STARTED_AXIS, ROOM_AXIS, WAITING_AXIS},
+        shuffle::COMPARISONS_AXIS,
+    },
+    report::{Row, Stage, Status, Times, Timing},
+};
 
 /// Axes that hold what an experiment found instead of what it was told, per program: they differ
 /// from run to run and tell no configurations apart. Fractions and nulls never do.
 const FINDINGS: &[(&str, &[&str])] = &[
-    ("grid_sync", &["room for", "waiting", "never started"]),
+    ("grid_sync", &[ROOM_AXIS, WAITING_AXIS, NEVER_STARTED_AXIS]),
     (
         "order",
         &[
@@ -22,7 +28,7 @@ const FINDINGS: &[(&str, &[&str])] = &[
             "timer_step_ns",
         ],
     ),
-    ("shuffle", &["comparisons"]),
+    ("shuffle", &[COMPARISONS_AXIS]),
     (
         "tile",
         &["launches", "wrong sums", "at warp borders", "race"],

@@ -11,7 +11,7 @@ use crate::{
         block_order::BlockOrder,
         clocks::{Clocks, Normalise},
         geometry::Geometry,
-        grid_sync::{GridSync, Method, Shape},
+        grid_sync::{Deadlock, GridSync, Method, Shape},
         reduce::{ElementType, Operation, Reduce, Threads, VARIANTS},
         shuffle::{Choice, Shuffle},
         thread_map::ThreadMap,
@@ -71,8 +71,13 @@ fn what_running_changes_is_a_finding() {
             ..Measuring::default()
         },
     };
+    let room = Deadlock::room(&*device, 1024).expect("a limit");
+    let deadlock = Deadlock::new(Shape {
+        blocks: room.expect("such a block fits") as u32 + 1,
+        threads: 1024,
+    });
     let shuffle = Shuffle::new(Choice::overview(), Choice::overview(), 1);
-    let experiments: [(&str, &dyn Experiment); 9] = [
+    let experiments: [(&str, &dyn Experiment); 10] = [
         ("sweep", &Bandwidth::new(&kernels, &[100], &[32], &[7])),
         ("clocks", &clocks),
         (
@@ -86,6 +91,7 @@ fn what_running_changes_is_a_finding() {
         ("tile", &tile),
         ("reduce", &reduce),
         ("grid_sync", &grid_sync),
+        ("grid_sync", &deadlock),
         ("shuffle", &shuffle),
     ];
     for (program, experiment) in experiments {

@@ -14,16 +14,15 @@ use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::{
-    Experiment, Failure, Worker, residency,
+    Experiment, Failure, Worker, memory, residency,
     verify::{self, GUARD, POISON},
 };
 use crate::{
     device::{Buffer, Device, DeviceError, KernelReference, PreparedLaunch, prepare},
-    host_memory,
     launch::{Dim3, LaunchConfig},
     quantity,
     random::Stream,
-    report::{Row, Stage, Status},
+    report::{Cache, Row, Stage, Status},
 };
 
 /// Elements of a tile and threads of a block.
@@ -215,19 +214,9 @@ impl TileWorker<'_> {
 
     fn check_memory(&self) -> Result<(), Failure> {
         let required = self.experiment.required_memory();
-        let available = self
-            .device
-            .free_memory()
-            .map_err(Failure::at(Stage::Memory))?;
-        if required > available {
-            let error = DeviceError::out_of_memory(required, available);
-            return Err(Failure::at(Stage::Memory)(error));
-        }
-        match host_memory::available().filter(|_| self.device.properties().modelled) {
-            Some(available) => host_memory::check(required, available)
-                .map_err(|reason| Failure::new(Stage::Memory, reason)),
-            None => Ok(()),
-        }
+        memory::require(&*self.device, required, Cache::Hot, |_| {
+            "use fewer elements".to_owned()
+        })
     }
 
     /// Launches; the text of the race that was found where one is to be expected.

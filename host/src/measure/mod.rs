@@ -269,14 +269,19 @@ pub fn warnings(
                 .to_string(),
         );
     }
-    if timing.throttled > 0 {
-        warnings.push(format!(
+    warnings.extend(throttled(timing));
+    warnings
+}
+
+/// What is to be said where samples were discarded.
+pub fn throttled(timing: &Timing) -> Option<String> {
+    (timing.throttled > 0).then(|| {
+        format!(
             "{} samples were discarded: the SM clock was under {} % of its default",
             timing.throttled,
             THROTTLED_CLOCK * 100.0
-        ));
-    }
-    warnings
+        )
+    })
 }
 
 #[cfg(test)]

@@ -20,9 +20,12 @@ use crate::{
 };
 
 /// Names of the axes with what was found.
-const ROOM: &str = "room for";
-const WAITING: &str = "waiting";
-const NEVER_STARTED: &str = "never started";
+/// Axis: blocks that are resident at once.
+pub const ROOM_AXIS: &str = "room for";
+/// Axis: blocks that waited when nothing could go on.
+pub const WAITING_AXIS: &str = "waiting";
+/// Axis: blocks that never started.
+pub const NEVER_STARTED_AXIS: &str = "never started";
 
 /// A plain launch of the barrier kernel with more blocks than are resident at once.
 pub struct Deadlock {
@@ -77,9 +80,9 @@ impl Experiment for Deadlock {
             axes: Map::from_iter([
                 (METHOD_AXIS.to_string(), json!("plain launch")),
                 (BLOCKS_AXIS.to_string(), json!(blocks)),
-                (ROOM.to_string(), Value::Null),
-                (WAITING.to_string(), Value::Null),
-                (NEVER_STARTED.to_string(), Value::Null),
+                (ROOM_AXIS.to_string(), Value::Null),
+                (WAITING_AXIS.to_string(), Value::Null),
+                (NEVER_STARTED_AXIS.to_string(), Value::Null),
             ]),
             ..Row::outline(
                 Method::GridBarrier.kernel().name(),
@@ -116,7 +119,7 @@ impl DeadlockWorker<'_> {
         }
         let per_sm = row.blocks_per_sm.unwrap_or(0);
         let room = u64::from(per_sm) * u64::from(properties.sms);
-        row.axes.insert(ROOM.to_string(), json!(room));
+        row.axes.insert(ROOM_AXIS.to_string(), json!(room));
         let mut barrier =
             Buffer::from_slice(&self.device, &[0_u32]).map_err(Failure::at(Stage::Memory))?;
         let mut launch = |config| {
@@ -136,9 +139,9 @@ impl DeadlockWorker<'_> {
                 waiting,
                 never_started,
             }) => {
-                row.axes.insert(WAITING.to_string(), json!(waiting));
+                row.axes.insert(WAITING_AXIS.to_string(), json!(waiting));
                 let never = json!(never_started);
-                row.axes.insert(NEVER_STARTED.to_string(), never);
+                row.axes.insert(NEVER_STARTED_AXIS.to_string(), never);
                 row.notes.push(text);
                 row.notes.push(refusal.to_string());
                 Ok(())
@@ -166,7 +169,9 @@ impl Worker for DeadlockWorker<'_> {
 /// The demonstration in words: who waits, who never started, why, and what a cooperative launch says.
 pub fn story(row: &Row) -> String {
     let number = |axis: &str| row.axes.get(axis).and_then(Value::as_u64);
-    let found = number(ROOM).zip(number(WAITING)).zip(number(NEVER_STARTED));
+    let found = number(ROOM_AXIS)
+        .zip(number(WAITING_AXIS))
+        .zip(number(NEVER_STARTED_AXIS));
     let (Some(((room, waiting), never)), Status::Ok, [fault, refusal, ..]) =
         (found, &row.status, &row.notes[..])
     else {

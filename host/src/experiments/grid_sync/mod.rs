@@ -22,7 +22,7 @@ use std::rc::Rc;
 use serde_json::{Map, json};
 
 pub use compare::conclusions;
-pub use deadlock::{Deadlock, story};
+pub use deadlock::{Deadlock, NEVER_STARTED_AXIS, ROOM_AXIS, WAITING_AXIS, story};
 
 use super::{Experiment, Measuring, Worker};
 use crate::{

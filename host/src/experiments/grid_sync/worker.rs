@@ -1,6 +1,6 @@
 //! One way on one grid, from its memory to its row.
 
-use std::{rc::Rc, slice};
+use std::{collections::HashMap, rc::Rc, slice};
 
 use kernels::handle::Kernel;
 
@@ -8,13 +8,12 @@ use super::{GridSync, Method, Shape, exchange};
 use crate::{
     device::{Buffer, Device, DeviceError, PreparedLaunch, Sampling, prepare},
     experiments::{
-        Experiment, Failure, Worker, residency, timing,
+        Experiment, Failure, Worker, memory, residency, timing,
         verify::{GUARD, POISON},
     },
-    host_memory,
     launch::LaunchConfig,
     measure::{self, Outcome},
-    report::{Row, Stage, Status, Timing},
+    report::{Cache, Row, Stage, Status, Timing},
 };
 
 /// The bit of the barrier's word that turns over with each round.
@@ -43,7 +42,7 @@ struct Grid {
     barrier: Buffer<u32>,
     /// The first states, and those after so many rounds, once they were needed.
     initial: Vec<u32>,
-    expected: Vec<(u32, Vec<u32>)>,
+    expected: HashMap<u32, Vec<u32>>,
     /// Whether the exchange was verified, with grid barriers and held-up blocks, and by launches.
     verified: bool,
     verified_by_launches: bool,
@@ -71,24 +70,16 @@ impl<'a> GridSyncWorker<'a> {
 
     fn allocate(&self, shape: Shape) -> Result<Grid, Failure> {
         let at_memory = |error| Failure::at(Stage::Memory)(error);
-        let required = required(shape);
-        let available = self.device.free_memory().map_err(at_memory)?;
-        if required > available {
-            return Err(at_memory(DeviceError::out_of_memory(required, available)));
-        }
-        if let Some(available) =
-            host_memory::available().filter(|_| self.device.properties().modelled)
-        {
-            host_memory::check(required, available)
-                .map_err(|reason| Failure::new(Stage::Memory, reason))?;
-        }
+        memory::require(&*self.device, required(shape), Cache::Hot, |_| {
+            "use fewer blocks or threads".to_owned()
+        })?;
         let states = 2 * threads(shape) + GUARD;
         Ok(Grid {
             shape,
             states: Buffer::new(&self.device, states as usize).map_err(at_memory)?,
             barrier: Buffer::from_slice(&self.device, &[0]).map_err(at_memory)?,
             initial: exchange::initial(self.experiment.seed, threads(shape) as usize),
-            expected: Vec::new(),
+            expected: HashMap::new(),
             verified: false,
             verified_by_launches: false,
         })
@@ -249,16 +240,10 @@ impl Grid {
             Err(Failure::new(Stage::Verification, reason))
         };
         let Shape { blocks, threads } = self.shape;
-        if self.expected.iter().all(|(known, _)| *known != rounds) {
-            let (initial, blocks, threads) =
-                (self.initial.clone(), blocks as usize, threads as usize);
-            let states = exchange::after(initial, rounds, blocks, threads);
-            self.expected.push((rounds, states));
-        }
-        let known = self.expected.iter().find(|(known, _)| *known == rounds);
-        let Some((_, expected)) = known else {
-            return fail(format!("no reference for {rounds} rounds"));
-        };
+        let initial = &self.initial;
+        let expected = self.expected.entry(rounds).or_insert_with(|| {
+            exchange::after(initial.clone(), rounds, blocks as usize, threads as usize)
+        });
         let states = self
             .states
             .to_vec()
@@ -269,7 +254,7 @@ impl Grid {
         let wrong = |(index, (got, expected)): (usize, (&u32, &u32))| {
             (got != expected).then_some((index, *got, *expected))
         };
-        let mut differing = last.iter().zip(expected).enumerate().filter_map(wrong);
+        let mut differing = last.iter().zip(&*expected).enumerate().filter_map(wrong);
         if let Some((index, got, expected)) = differing.next() {
             let (block, thread) = (index / threads as usize, index % threads as usize);
             return fail(format!(
@@ -310,13 +295,7 @@ fn check_word(barrier: &Buffer<u32>) -> Result<(), Failure> {
 fn report_time(outcome: Outcome, method: Method, rounds: u32, row: &mut Row) -> Status {
     match outcome {
         Outcome::Timed(timing) => {
-            if timing.throttled > 0 {
-                row.notes.push(format!(
-                    "{} samples were discarded: the SM clock was under {} % of its default",
-                    timing.throttled,
-                    measure::THROTTLED_CLOCK * 100.0
-                ));
-            }
+            row.notes.extend(measure::throttled(&timing));
             row.time = Some(if method.is_cooperative() {
                 per_round(timing, rounds)
             } else {

@@ -54,10 +54,11 @@ pub(in crate::export) fn columns(
         add("elements", true, 1, &|row| Some(count(row.elements)));
     }
     for name in axis_names(rows) {
-        // What is true or false names no configuration.
-        let named = rows
-            .iter()
-            .all(|row| !row.axes.get(&name).is_some_and(Value::is_boolean));
+        // What is true or false names no configuration, nor does what is the same wherever it is.
+        let mut values = rows.iter().filter_map(|row| row.axes.get(&name));
+        let first = values.next();
+        let named =
+            !first.is_some_and(Value::is_boolean) && values.any(|value| Some(value) != first);
         add(&printable(&name), true, u8::from(!named), &|row| {
             row.axes.get(&name).map(axis_value)
         });
