@@ -61,8 +61,7 @@ pub fn automatic_block(n: u64, element: ElementType) -> u32 {
         17..=64 => 1024,
         // Blocks small enough that each SM gets some.
         65..=512 => 128,
-        513..=2048 => 256,
-        2049..=8192 => 512,
+        513..=8192 => 256,
         _ => 1024,
     }
 }
