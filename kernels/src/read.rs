@@ -7,11 +7,7 @@
 //! Run: `cargo run --release --bin reduce -- --variant read`
 
 #[cfg(target_os = "cuda")]
-use crate::gpu::{
-    operation::Sum,
-    reduction,
-    thread,
-};
+use crate::gpu::{operation::Sum, reduction, thread};
 
 macro_rules! instances {
     ($($handle:ident $name:ident $ty:ty;)*) => {$(

@@ -9,8 +9,7 @@
 #[cfg(target_os = "cuda")]
 use crate::gpu::{
     operation::{Element, Operation, Sum},
-    reduction,
-    shared, thread,
+    reduction, shared, thread,
 };
 
 #[cfg(target_os = "cuda")]

@@ -85,9 +85,12 @@ impl Experiment for Tile {
     fn work(&self) -> String {
         format!(
             "tile_neighbour, tile_neighbour_racy; {} elements of 4 bytes in tiles of {TILE}; {} \
-             launches of each; random inputs of seed {}",
+             of each; random inputs of seed {}",
             quantity::display(self.elements),
-            self.launches,
+            match self.launches {
+                1 => "a launch".to_owned(),
+                launches => format!("{launches} launches"),
+            },
             self.seed
         )
     }

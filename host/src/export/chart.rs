@@ -24,13 +24,12 @@ const WIDTH: (usize, usize, usize) = (40, 80, 120);
 const EIGHTHS: [char; 7] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
 /// One group of bars per curve, each bar with its value. Rows without a value say what came of
-/// them instead.
+/// them instead. Nothing where no row has one.
 pub fn render(report: &Report, style: &Style) -> String {
     let curves = Curves::of(report, style.unicode);
-    if curves.curves.is_empty() {
+    let Some(largest) = curves.largest() else {
         return String::new();
-    }
-    let largest = curves.largest().unwrap_or(0.0);
+    };
     let (unit, symbol) = match curves.metric {
         Metric::Bandwidth => (1.0, "GB/s"),
         Metric::Time => {
@@ -52,13 +51,13 @@ pub fn render(report: &Report, style: &Style) -> String {
             let mark = marker(style);
             text += &style.paint(Paint::Aside, &format!("{mark} peak: {peak:.0} GB/s\n"));
         }
-        (Some(peak), None) if curves.largest().is_some() => {
+        (Some(peak), None) => {
             text += &style.paint(
                 Paint::Aside,
                 &format!("peak: {peak:.0} GB/s, off the scale\n"),
             );
         }
-        _ => {}
+        (None, _) => {}
     }
     for curve in &curves.curves {
         text += &group(report, curve, &scale, style);

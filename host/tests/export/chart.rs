@@ -95,10 +95,7 @@ fn within_the_terminal_and_colours_change_nothing() {
 #[test]
 fn nothing_to_draw() {
     assert_eq!(render(&h200(Vec::new()), &Style::PLAIN), "");
-    let text = render(
-        &h200(vec![failed("k", 32, Stage::Memory, "none")]),
-        &Style::PLAIN,
-    );
-    assert!(text.contains("failed: memory"), "{text}");
-    assert!(!text.contains("NaN"), "{text}");
+    // The table says why.
+    let failed = h200(vec![failed("k", 32, Stage::Memory, "none")]);
+    assert_eq!(render(&failed, &Style::PLAIN), "");
 }
