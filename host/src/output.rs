@@ -101,8 +101,8 @@ struct OpenFile {
     rewritable: bool,
     /// Made by this run and still empty.
     unused: bool,
-    /// What this run has written, whole.
-    written: String,
+    /// What it holds where it can be rewritten: a report of before, or what this run has written last.
+    held: Vec<u8>,
 }
 
 impl Outputs {
@@ -276,7 +276,12 @@ impl OpenFile {
             file,
             rewritable,
             unused,
-            written: String::new(),
+            // What cannot be read cannot be put back.
+            held: if rewritable && !unused {
+                fs::read(path).unwrap_or_default()
+            } else {
+                Vec::new()
+            },
         })
     }
 
@@ -292,15 +297,15 @@ impl OpenFile {
     fn write(&mut self, report: &Report, compare: &[SavedReport]) -> Result<(), OutputError> {
         let text = text(self.format, report, compare)?;
         let written = if self.rewritable {
-            let written = self.replace(&text);
+            let written = self.replace(text.as_bytes());
             if written.is_ok() {
                 self.unused = false;
-                self.written = text;
+                self.held = text.into_bytes();
             } else {
-                let before = std::mem::take(&mut self.written);
+                let held = std::mem::take(&mut self.held);
                 // The first error is the one to tell.
-                let _ = self.replace(&before);
-                self.written = before;
+                let _ = self.replace(&held);
+                self.held = held;
             }
             written
         } else {
@@ -313,9 +318,9 @@ impl OpenFile {
         })
     }
 
-    fn replace(&mut self, text: &str) -> io::Result<()> {
+    fn replace(&mut self, text: &[u8]) -> io::Result<()> {
         self.file.rewind()?;
-        self.file.write_all(text.as_bytes())?;
+        self.file.write_all(text)?;
         self.file.set_len(text.len() as u64)
     }
 }

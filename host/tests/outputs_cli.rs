@@ -4,7 +4,7 @@ use std::{
     fs,
     io::{BufRead, BufReader},
     path::PathBuf,
-    process::{Command, Stdio},
+    process::{Command, Output, Stdio},
     thread,
     time::Duration,
 };
@@ -21,45 +21,53 @@ fn folder(test: &str) -> PathBuf {
     folder
 }
 
-/// on a full disk, one output ended all others and lost its own rows of before.
-#[test]
+/// A small sweep whose files end at so many blocks of 512 or 1024 bytes, as the shell counts.
 #[cfg(unix)]
-fn a_full_disk_costs_neither_the_other_outputs_nor_what_was_written() {
-    let folder = folder("full");
-    let (json, csv) = (folder.join("full.json"), folder.join("full.csv"));
-    // Files end at 4 or 8 KiB, as the shell counts: four rows or so of JSON, and every row as CSV.
-    let output = Command::new("sh")
+fn sweep_on_a_full_disk(blocks: u32, outputs: &[&str]) -> Output {
+    Command::new("sh")
         .arg("-c")
-        .arg(r#"trap '' XFSZ; ulimit -f 8; exec "$@""#)
+        .arg(format!(r#"trap '' XFSZ; ulimit -f {blocks}; exec "$@""#))
         .args([
             "sh",
             SWEEP,
             "--device=sim",
             "--size=100",
             "--kernel=vector_add",
-            "-q",
         ])
-        .args(["--block=32,33,34,35,36,37,38,39,40,41", "--json"])
-        .arg(&json)
-        .arg("--csv")
-        .arg(&csv)
+        .args(["-q", "--block=32,33,34,35,36,37,38,39,40,41"])
+        .args(outputs)
         .output()
-        .expect("a shell");
+        .expect("a shell")
+}
+
+/// One output ended all others, and lost its own rows of before.
+#[test]
+#[cfg(unix)]
+fn a_full_disk_costs_neither_the_other_outputs_nor_what_was_written() {
+    let folder = folder("full");
+    let path = |name: &str| folder.join(name).display().to_string();
+    let (json, csv) = (path("full.json"), path("full.csv"));
+    // Four rows or so of JSON, and every row as CSV.
+    let output = sweep_on_a_full_disk(8, &["--json", &json, "--csv", &csv]);
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{stderr}");
-    assert!(
-        stderr.contains("--json") && stderr.contains("full.json"),
-        "{stderr}"
-    );
+    assert!(stderr.contains(&format!("--json {json}: ")), "{stderr}");
     let rows = fs::read_to_string(&csv).expect("written");
     assert_eq!(rows.lines().count(), 1 + 10);
     let report: Value =
         serde_json::from_slice(&fs::read(&json).expect("written")).expect("a whole report");
     let rows = report["rows"].as_array().expect("rows");
     assert!((1..10).contains(&rows.len()), "{}", rows.len());
+    // No room even for the first row: what was there before is put back.
+    fs::write(&json, "what was before").expect("written");
+    assert_eq!(
+        sweep_on_a_full_disk(1, &["--json", &json]).status.code(),
+        Some(1)
+    );
+    assert_eq!(fs::read_to_string(&json).expect("kept"), "what was before");
 }
 
-/// what was measured before was emptied before anything else was measured.
+/// What was measured before was emptied before anything else was measured.
 #[test]
 fn a_report_of_before_stays_until_there_is_a_row() {
     let json = folder("before").join("before.json");
