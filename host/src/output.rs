@@ -92,6 +92,9 @@ pub struct Outputs {
     compare: Vec<SavedReport>,
 }
 
+/// More than any report: what is larger was named by mistake.
+const MOST_HELD: u64 = 256 << 20;
+
 struct OpenFile {
     option: &'static str,
     path: PathBuf,
@@ -101,8 +104,9 @@ struct OpenFile {
     rewritable: bool,
     /// Made by this run and still empty.
     unused: bool,
-    /// What it holds where it can be rewritten: a report of before, or what this run has written last.
-    held: Vec<u8>,
+    /// What it holds, to be put back: what this run has written last, or a report of before, if it can be
+    /// read and is no larger than [`MOST_HELD`].
+    held: Option<Vec<u8>>,
 }
 
 impl Outputs {
@@ -268,7 +272,11 @@ impl OpenFile {
                 (file.map_err(describe)?, false)
             }
         };
-        let rewritable = file.metadata().map_err(describe)?.is_file();
+        let metadata = file.metadata().map_err(describe)?;
+        let rewritable = metadata.is_file();
+        let held = (rewritable && metadata.len() <= MOST_HELD)
+            .then(|| fs::read(path).ok())
+            .flatten();
         Ok(Self {
             option,
             path: path.to_path_buf(),
@@ -276,12 +284,7 @@ impl OpenFile {
             file,
             rewritable,
             unused,
-            // What cannot be read cannot be put back.
-            held: if rewritable && !unused {
-                fs::read(path).unwrap_or_default()
-            } else {
-                Vec::new()
-            },
+            held,
         })
     }
 
@@ -292,20 +295,19 @@ impl OpenFile {
     }
 
     /// Writes over what is there and cuts the rest off, in this order: whenever the program is
-    /// stopped, the file holds the rows of before or of now. So it does where the place runs out: the
-    /// text of before had its place already.
+    /// stopped but in between, the file holds the rows of before or of now. So it does where the place
+    /// runs out: the text of before had its place already.
     fn write(&mut self, report: &Report, compare: &[SavedReport]) -> Result<(), OutputError> {
         let text = text(self.format, report, compare)?;
         let written = if self.rewritable {
             let written = self.replace(text.as_bytes());
             if written.is_ok() {
                 self.unused = false;
-                self.held = text.into_bytes();
-            } else {
-                let held = std::mem::take(&mut self.held);
+                self.held = Some(text.into_bytes());
+            } else if let Some(held) = self.held.take() {
                 // The first error is the one to tell.
                 let _ = self.replace(&held);
-                self.held = held;
+                self.held = Some(held);
             }
             written
         } else {

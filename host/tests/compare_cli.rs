@@ -151,7 +151,7 @@ fn what_is_compared_with_is_no_table_afterwards() {
 fn endless_files_and_impossible_times_are_usage_errors() {
     let output = small(&["--compare", "/dev/zero"]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(text(&output.stderr).contains("longer than 1 GiB"));
+    assert!(text(&output.stderr).contains("longer than 256 MiB"));
     let file = report("impossible.json", "32");
     let report = fs::read_to_string(&file).expect("a report");
     let report: Value = serde_json::from_str(&report).expect("JSON");

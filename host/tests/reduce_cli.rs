@@ -459,11 +459,11 @@ fn mistakes_are_usage_errors() {
         ),
         (
             &["--variant=redux", "--type=f32"],
-            "variant redux does none of what --operation and --type ask for; it has sum i32, min i32",
+            "variant redux does none of what --operation and --type ask for: ask for sum i32, min i32",
         ),
         (
             &["--variant=interleaved", "--operation=min"],
-            "it has sum i32, sum u32, sum i64, sum f32, sum f64",
+            "ask for sum i32, sum u32, sum i64, sum f32, sum f64",
         ),
         (&["--cluster=0"], "'0' for '--cluster <BLOCKS>'"),
         (&["--block=0"], "1 to 4294967295 is required; or auto"),

@@ -112,7 +112,14 @@ fn every_variant_with_every_block_size() {
                 }
                 for &block in &blocks {
                     let made = configuration(variant, Operation::Sum, element, n, block, Some(7));
-                    if made.is_none_or(|made| !check(device, &arrays, made)) {
+                    let Some(made) = made else {
+                        assert_eq!((variant.name, element), ("redux", ElementType::F32));
+                        break;
+                    };
+                    if !check(device, &arrays, made) {
+                        let newer = ["redux", "cluster", "overlapped"].contains(&variant.name);
+                        let capability = device.properties().compute_capability;
+                        assert!(newer && capability < (9, 0), "{}", variant.name);
                         break;
                     }
                 }

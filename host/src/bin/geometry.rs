@@ -15,7 +15,8 @@ use warplab::{
 /// Images and volumes as 1D, 2D and 3D launches: blocks, threads, masked threads and time
 ///
 /// Every launch is compared with the CPU before it is timed. Exit status: 0 all verified, 1 something
-/// failed (its row says what), 2 a mistake in the command line.
+/// failed (its row says what), 2 a mistake in the command line, 130 stopped by
+/// Ctrl-C.
 #[derive(Parser)]
 #[command(name = "geometry", version)]
 struct Arguments {

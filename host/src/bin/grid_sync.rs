@@ -23,7 +23,8 @@ use warplab::{
 /// Every exchange of data between blocks is verified before anything is timed. A grid that cannot be
 /// resident at once is refused in its row, which names the largest that can. Exit status: 0 all
 /// verified, or the deadlock was demonstrated, 1 something failed (its row says what), 2 a mistake in the
-/// command line.
+/// command line, 130 stopped by
+/// Ctrl-C.
 #[derive(Parser)]
 #[command(
     name = "grid_sync",
@@ -84,7 +85,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
     }
     if common.cache == CacheChoice::Cold {
         return program::usage(
-            "--cache cold: rounds follow each other directly, so that there is no cold one",
+            "--cache cold: rounds follow each other directly, so that there is no cold one: leave --cache out",
         );
     }
     let blocks = Doubling::distinct(&arguments.blocks);

@@ -18,7 +18,8 @@ use warplab::{
 ///
 /// Each block takes a ticket when it starts. The plot shows the first launch: the first wave, what
 /// follows, and the tail. Each launch is recorded once, whatever --cache, --min-samples, --timeout and --seed say. Exit status: 0 all verified, 1 something failed, 2 a mistake in the command
-/// line.
+/// line, 130 stopped by
+/// Ctrl-C.
 #[derive(Parser)]
 #[command(name = "order", version)]
 struct Arguments {

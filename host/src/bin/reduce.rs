@@ -196,7 +196,7 @@ fn refuse_what_no_kernel_does(
                 })
                 .collect();
             return program::usage(format!(
-                "variant {} does none of what --operation and --type ask for; it has {}",
+                "variant {} does none of what --operation and --type ask for: ask for {}, or leave it out",
                 variant.name,
                 offered.join(", ")
             ));

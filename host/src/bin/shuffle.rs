@@ -22,7 +22,8 @@ use warplab::{
 /// 32 and 8 with arguments 1, 2, 4, 8 and 16, partial masks, votes and the scan. An option restricts both
 /// what is run and what is shown, in the tables as in the reports' records. Nothing is timed, whatever
 /// --cache, --min-samples and --timeout say. Exit status: 0 all verified, 1 something failed, 2 a mistake in
-/// the command line.
+/// the command line, 130 stopped by
+/// Ctrl-C.
 #[derive(Parser)]
 #[command(name = "shuffle", version)]
 struct Arguments {

@@ -16,7 +16,8 @@ use warplab::{
 ///
 /// The simulator finds the missing barrier and names both sides of the race; on a GPU the wrong sums
 /// are counted. Nothing is timed, whatever --cache, --min-samples and --timeout say. Exit status: 0 if the right kernel is verified and the race is found (on a GPU:
-/// whatever its sums), 1 something failed, 2 a mistake in the command line.
+/// whatever its sums), 1 something failed, 2 a mistake in the command line, 130 stopped by
+/// Ctrl-C.
 #[derive(Parser)]
 #[command(name = "tile", version)]
 struct Arguments {

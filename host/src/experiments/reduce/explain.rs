@@ -45,16 +45,26 @@ pub fn conclusions(rows: &[Row]) -> Vec<String> {
 /// Which variants give the same bits in every run.
 fn same_bits(verified: &[Verified]) -> Option<String> {
     let with = |same: bool| {
-        let rows = verified.iter().filter(|row| {
+        verified.iter().filter(move |row| {
             row.row
                 .axes
                 .get(DETERMINISTIC_AXIS)
                 .and_then(Value::as_bool)
                 == Some(same)
-        });
-        quantity::distinct(rows.map(|row| row.variant.name))
+        })
     };
-    let (same, other) = (with(true), with(false));
+    let same = quantity::distinct(with(true).map(|row| row.variant.name));
+    // Integers of the same variant may be.
+    let other = quantity::distinct(
+        with(false).map(|row| match same.contains(&row.variant.name) {
+            true => format!(
+                "{} of {}",
+                row.variant.name,
+                row.suffix.replace('_', " of ")
+            ),
+            false => row.variant.name.to_owned(),
+        }),
+    );
     match (&same[..], &other[..]) {
         ([], []) => None,
         (_, []) => Some("Deterministic, with the same bits in every run: all of them.".to_owned()),

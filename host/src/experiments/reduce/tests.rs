@@ -495,16 +495,20 @@ fn conclusions_name_the_best_block_and_the_limit() {
 
 #[test]
 fn conclusions_name_what_is_not_deterministic() {
-    let of = |variants: &[&str]| {
-        let ladder = experiment(variants, &[ElementType::F32], &[100]);
-        let rows = timed(&ladder, &vec![10.0; 2 * variants.len()]);
+    let of_types = |variants: &[&str], types: &[ElementType]| {
+        let ladder = experiment(variants, types, &[100]);
+        let rows = timed(&ladder, &vec![10.0; 2 * variants.len() * types.len()]);
         let mut sentences = conclusions(&rows);
         sentences.retain(|sentence| sentence.starts_with("Deterministic"));
         sentences.concat()
     };
+    let of = |variants: &[&str]| of_types(variants, &[ElementType::F32]);
     assert!(of(&["read", "gather", "atomic", "cluster"]).ends_with(": all but atomic."));
     assert!(of(&["atomic"]).ends_with(": none of them."));
     assert_eq!(of(&["read"]), "");
+    // Integers are the same in any order.
+    let both = of_types(&["atomic"], &[ElementType::I32, ElementType::F32]);
+    assert!(both.ends_with(": all but atomic of sum of f32."), "{both}");
 }
 
 #[test]
