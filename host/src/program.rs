@@ -191,12 +191,20 @@ impl Run<'_> {
     /// The terminal gets the table, unless it shall be quiet, the chart and the conclusions, and then
     /// what `--compare` asks for.
     pub fn run(self, devices: Devices) -> Result<ExitCode> {
+        self.run_with_figure(devices, &export::chart::render)
+    }
+
+    /// [`Self::run`] with another figure in the chart's place, or none where its text is empty.
+    pub fn run_with_figure(
+        self,
+        devices: Devices,
+        figure: &dyn Fn(&Report, &Style) -> String,
+    ) -> Result<ExitCode> {
         let quiet = self.options.quiet;
         self.run_with(devices, &|report, style| {
             let mut text = export::table::render(report, style);
             if !quiet {
-                let chart = export::chart::render(report, style);
-                for part in [chart, report.conclusions.join("\n")] {
+                for part in [figure(report, style), report.conclusions.join("\n")] {
                     if !part.trim().is_empty() {
                         text.push('\n');
                         text.push_str(part.trim_end());

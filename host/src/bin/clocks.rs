@@ -23,8 +23,7 @@ use warplab::{
 /// With --map: which warp and lane each thread of a block belongs to. With --quiet the listing comes
 /// without header and remarks. One launch is timed and no input is random, whatever --min-samples,
 /// --timeout and --seed say. Exit status: 0 all verified, 1 something failed, 2 a mistake in the
-/// command line, 130 stopped by
-/// Ctrl-C.
+/// command line, 130 stopped by Ctrl-C.
 #[derive(Parser)]
 #[command(name = "clocks", version)]
 struct Arguments {

@@ -6,7 +6,6 @@ use anyhow::Result;
 use clap::Parser;
 use warplab::{
     experiments::geometry::{self, Geometry},
-    export::table,
     launch::Dim3,
     options::CommonOptions,
     program::{self, Run},
@@ -15,8 +14,7 @@ use warplab::{
 /// Images and volumes as 1D, 2D and 3D launches: blocks, threads, masked threads and time
 ///
 /// Every launch is compared with the CPU before it is timed. Exit status: 0 all verified, 1 something
-/// failed (its row says what), 2 a mistake in the command line, 130 stopped by
-/// Ctrl-C.
+/// failed (its row says what), 2 a mistake in the command line, 130 stopped by Ctrl-C.
 #[derive(Parser)]
 #[command(name = "geometry", version)]
 struct Arguments {
@@ -90,14 +88,5 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
         experiment: &experiment,
         conclusions: geometry::conclusions,
     }
-    .run_with(session.devices(memory), &|report, style| {
-        let mut text = table::render(report, style);
-        if !common.quiet {
-            for sentence in &report.conclusions {
-                text += &format!("\n{sentence}");
-            }
-            text.push('\n');
-        }
-        text
-    })
+    .run_with_figure(session.devices(memory), &|_, _| String::new())
 }

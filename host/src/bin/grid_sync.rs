@@ -22,9 +22,8 @@ use warplab::{
 ///
 /// Every exchange of data between blocks is verified before anything is timed. A grid that cannot be
 /// resident at once is refused in its row, which names the largest that can. Exit status: 0 all
-/// verified, or the deadlock was demonstrated, 1 something failed (its row says what), 2 a mistake in the
-/// command line, 130 stopped by
-/// Ctrl-C.
+/// verified, or the deadlock was demonstrated, 1 something failed (its row says what), 2 a mistake in
+/// the command line, 130 stopped by Ctrl-C.
 #[derive(Parser)]
 #[command(
     name = "grid_sync",

@@ -7,7 +7,7 @@ use clap::Parser;
 use warplab::{
     device::{Device, KernelReference},
     experiments::block_order::{self, BlockOrder, MOST_BLOCKS},
-    export::{blocks, table},
+    export::blocks,
     launch::Dim3,
     options::CommonOptions,
     program::{self, Run},
@@ -17,9 +17,9 @@ use warplab::{
 /// The order in which blocks start, over several launches, with SM and time of each block
 ///
 /// Each block takes a ticket when it starts. The plot shows the first launch: the first wave, what
-/// follows, and the tail. Each launch is recorded once, whatever --cache, --min-samples, --timeout and --seed say. Exit status: 0 all verified, 1 something failed, 2 a mistake in the command
-/// line, 130 stopped by
-/// Ctrl-C.
+/// follows, and the tail. Each launch is recorded once, whatever --cache, --min-samples, --timeout and
+/// --seed say. Exit status: 0 all verified, 1 something failed, 2 a mistake in the command line, 130
+/// stopped by Ctrl-C.
 #[derive(Parser)]
 #[command(name = "order", version)]
 struct Arguments {
@@ -104,19 +104,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
         experiment: &experiment,
         conclusions: block_order::conclusions,
     }
-    .run_with(session.devices(memory), &|report, style| {
-        let mut text = table::render(report, style);
-        if !common.quiet {
-            let plot = blocks::render(report, style);
-            let sentences = report.conclusions.join("\n");
-            for part in [plot, sentences] {
-                if !part.trim().is_empty() {
-                    text += &format!("\n{}\n", part.trim_end());
-                }
-            }
-        }
-        text
-    })
+    .run_with_figure(session.devices(memory), &blocks::render)
 }
 
 /// Two full waves and a half one. A block that does not fit gives 1, and the launch says why it fails.

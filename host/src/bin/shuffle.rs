@@ -19,11 +19,10 @@ use warplab::{
 ///
 /// Whatever is run is compared with a model on the host, lane by lane: values, predicates, answers.
 /// Without options everything is run, and a part of it shown: idx, up, down and xor of i32 in widths of
-/// 32 and 8 with arguments 1, 2, 4, 8 and 16, partial masks, votes and the scan. An option restricts both
-/// what is run and what is shown, in the tables as in the reports' records. Nothing is timed, whatever
-/// --cache, --min-samples and --timeout say. Exit status: 0 all verified, 1 something failed, 2 a mistake in
-/// the command line, 130 stopped by
-/// Ctrl-C.
+/// 32 and 8 with arguments 1, 2, 4, 8 and 16, partial masks, votes and the scan. An option restricts
+/// both what is run and what is shown, in the tables as in the reports' records. Nothing is timed,
+/// whatever --cache, --min-samples and --timeout say. Exit status: 0 all verified, 1 something failed,
+/// 2 a mistake in the command line, 130 stopped by Ctrl-C.
 #[derive(Parser)]
 #[command(name = "shuffle", version)]
 struct Arguments {

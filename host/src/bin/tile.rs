@@ -6,7 +6,6 @@ use anyhow::Result;
 use clap::Parser;
 use warplab::{
     experiments::tile::{self, Tile},
-    export::table,
     options::CommonOptions,
     program::{self, Run},
     quantity,
@@ -15,9 +14,9 @@ use warplab::{
 /// The shared-memory neighbour example, with the barrier and, deliberately, without it
 ///
 /// The simulator finds the missing barrier and names both sides of the race; on a GPU the wrong sums
-/// are counted. Nothing is timed, whatever --cache, --min-samples and --timeout say. Exit status: 0 if the right kernel is verified and the race is found (on a GPU:
-/// whatever its sums), 1 something failed, 2 a mistake in the command line, 130 stopped by
-/// Ctrl-C.
+/// are counted. Nothing is timed, whatever --cache, --min-samples and --timeout say. Exit status: 0 if
+/// the right kernel is verified and the race is found (on a GPU: whatever its sums), 1 something
+/// failed, 2 a mistake in the command line, 130 stopped by Ctrl-C.
 #[derive(Parser)]
 #[command(name = "tile", version)]
 struct Arguments {
@@ -81,14 +80,5 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
         experiment: &experiment,
         conclusions: tile::conclusions,
     }
-    .run_with(session.devices(memory), &|report, style| {
-        let mut text = table::render(report, style);
-        if !common.quiet {
-            for sentence in &report.conclusions {
-                text += &format!("\n{sentence}");
-            }
-            text.push('\n');
-        }
-        text
-    })
+    .run_with_figure(session.devices(memory), &|_, _| String::new())
 }

@@ -197,10 +197,8 @@ impl Variant {
             1
         };
         let working = n.div_ceil(u64::from(block).max(1) * per_thread).max(1);
-        match self.scheme {
-            Scheme::Gather if working > 1 && resident > 1 => (working + 1).min(resident),
-            _ => working.min(resident.max(1)),
-        }
+        let gatherer = u64::from(self.scheme == Scheme::Gather && working > 1);
+        (working + gatherer).min(resident.max(1))
     }
 
     /// Values that its first launch leaves besides the result: one per block or thread.
