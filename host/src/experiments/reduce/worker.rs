@@ -63,8 +63,7 @@ impl<'a> ReduceWorker<'a> {
         let sampling = measuring.sampling(&*self.device, times);
         bound.poison().map_err(Failure::at(Stage::Memory))?;
         let outcome = measuring.measure(&*self.device, &sequence, sampling, Stage::Time)?;
-        // Launches that follow each other closely, or overlap, are launches in which others have not been
-        // seen yet.
+        // Only here do launches follow each other at once, or overlap.
         let reference = self.reference(configuration, Input::Random);
         let when = " after the timed launches";
         if let Err(failure) = verify_left_behind(&bound, Input::Random, &reference, when) {
